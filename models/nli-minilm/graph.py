@@ -1,0 +1,171 @@
+"""Writes the merged weights as an ONNX graph (opset 17), in fp32 or int8.
+
+Inputs: input_ids, attention_mask, token_type_ids, all int64 [batch, sequence].
+Output: logits, float32 [batch, 3].
+"""
+
+import math
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from weights import HEADS, HIDDEN, LAYERS
+
+_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+
+
+def model(weights, int8=False):
+    """Return a checked onnx.ModelProto.
+
+    int8 stores word embeddings and encoder matrices as int8 with one scale a
+    row and quantizes activations as they come; its logits depend a little on
+    what else is in the batch. Pooler and classifier stay fp32.
+    """
+    graph = _Graph(weights, int8)
+    output = graph.classify(graph.encode())
+    graph.node("Identity", [output], "logits")
+    proto = helper.make_model(
+        helper.make_graph(
+            graph.nodes,
+            "nli-minilm",
+            [helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "sequence"]) for name in _INPUTS],
+            [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["batch", 3])],
+            graph.constants,
+        ),
+        opset_imports=[helper.make_opsetid("", 17)],
+        producer_name="stepgap",
+    )
+    proto.ir_version = 8  # what opset 17 came with; keeps the bytes the same under any onnx version
+    onnx.checker.check_model(proto)
+    return proto
+
+
+class _Graph:
+    """Collects nodes and constants; every method returns the name of its output."""
+
+    def __init__(self, weights, int8):
+        self.weights = weights
+        self.int8 = int8
+        self.nodes = []
+        self.constants = []
+        self.one = self.constant("one", np.float32(1))
+        self.half = self.constant("half", np.float32(0.5))
+        self.root_half = self.constant("root_half", np.float32(1 / math.sqrt(2)))
+        self.score_scale = self.constant("score_scale", np.float32(1 / math.sqrt(HIDDEN // HEADS)))
+        self.heads_shape = self.constant("heads_shape", np.array([0, 0, HEADS, HIDDEN // HEADS], np.int64))
+        self.hidden_shape = self.constant("hidden_shape", np.array([0, 0, HIDDEN], np.int64))
+
+    def constant(self, name, value):
+        # asarray keeps a scalar 0-d; ascontiguousarray would make it 1-d and change the logits' shape
+        self.constants.append(numpy_helper.from_array(np.asarray(value, order="C"), name))
+        return name
+
+    def node(self, kind, inputs, output=None, **attributes):
+        output = output or f"{kind}_{len(self.nodes)}"
+        self.nodes.append(helper.make_node(kind, inputs, [output], name=output, **attributes))
+        return output
+
+    # -- layers ---------------------------------------------------------------
+
+    def encode(self):
+        """Return the last hidden states, [batch, sequence, hidden]."""
+        hidden = self.norm("embeddings_norm", self.embeddings())
+        mask = self.mask()
+        for layer in range(LAYERS):
+            prefix = f"layers.{layer}"
+            attended = self.linear(f"{prefix}.attention_out", self.attention(prefix, hidden, mask))
+            hidden = self.norm(f"{prefix}.attention_norm", self.node("Add", [hidden, attended]))
+            fed = self.linear(f"{prefix}.feed_down", self.gelu(self.linear(f"{prefix}.feed_up", hidden)))
+            hidden = self.norm(f"{prefix}.output_norm", self.node("Add", [hidden, fed]))
+        return hidden
+
+    def classify(self, hidden):
+        first = self.node("Gather", [hidden, self.constant("first_token", np.int64(0))], axis=1)
+        pooled = self.node("Tanh", [self.float_linear("pooler", first)])
+        return self.float_linear("classifier", pooled)
+
+    def embeddings(self):
+        zero, one, two = (self.constant(f"axis_{i}", np.array([i], np.int64)) for i in range(3))
+        length = self.node("Slice", [self.node("Shape", ["input_ids"]), one, two, zero])
+        position = self.node("Slice", [self.constant("position", self.weights["position"]), zero, length, zero])
+        token_type = self.node("Gather", [self.constant("token_type", self.weights["token_type"]), "token_type_ids"])
+        return self.node("Add", [self.node("Add", [self.word_embeddings(), token_type]), position])
+
+    def word_embeddings(self):
+        table = self.weights["word"]
+        if not self.int8:
+            return self.node("Gather", [self.constant("word", table), "input_ids"])
+        quantized, scale = _quantize_rows(table)
+        row = self.node("Gather", [self.constant("word", quantized), "input_ids"])
+        row_scale = self.node("Gather", [self.constant("word_scale", scale[:, None]), "input_ids"])
+        return self.node("Mul", [self.node("Cast", [row], to=TensorProto.FLOAT), row_scale])
+
+    def mask(self):
+        """Return what is added to the attention scores: 0 for tokens, -10000 for padding."""
+        axes = self.constant("mask_axes", np.array([1, 2], np.int64))
+        kept = self.node("Cast", [self.node("Unsqueeze", ["attention_mask", axes])], to=TensorProto.FLOAT)
+        penalty = self.constant("mask_penalty", np.float32(-10000))
+        return self.node("Mul", [self.node("Sub", [self.one, kept]), penalty])
+
+    def attention(self, prefix, hidden, mask):
+        quantized = self.quantize(prefix, hidden) if self.int8 else None
+        query, key, value = (
+            self.node("Reshape", [self.linear(f"{prefix}.{name}", hidden, quantized), self.heads_shape])
+            for name in ("query", "key", "value")
+        )
+        query = self.node("Transpose", [query], perm=[0, 2, 1, 3])
+        key = self.node("Transpose", [key], perm=[0, 2, 3, 1])
+        value = self.node("Transpose", [value], perm=[0, 2, 1, 3])
+        scores = self.node("Mul", [self.node("MatMul", [query, key]), self.score_scale])
+        shares = self.node("Softmax", [self.node("Add", [scores, mask])], axis=-1)
+        context = self.node("Transpose", [self.node("MatMul", [shares, value])], perm=[0, 2, 1, 3])
+        return self.node("Reshape", [context, self.hidden_shape])
+
+    def gelu(self, inputs):
+        erf = self.node("Erf", [self.node("Mul", [inputs, self.root_half])])
+        return self.node("Mul", [self.node("Mul", [inputs, self.half]), self.node("Add", [erf, self.one])])
+
+    def norm(self, name, inputs):
+        scale = self.constant(f"{name}.weight", self.weights[f"{name}.weight"])
+        bias = self.constant(f"{name}.bias", self.weights[f"{name}.bias"])
+        return self.node("LayerNormalization", [inputs, scale, bias], axis=-1, epsilon=1e-12)
+
+    # -- matrix products ------------------------------------------------------
+
+    def linear(self, name, inputs, quantized=None):
+        if not self.int8:
+            return self.float_linear(name, inputs)
+        values, scale, zero_point = quantized or self.quantize(name, inputs)
+        matrix, row_scale = _quantize_rows(self.weights[f"{name}.weight"])
+        product = self.node(
+            "MatMulInteger",
+            [
+                values,
+                self.constant(f"{name}.weight", matrix.T),
+                zero_point,
+                self.constant(f"{name}.zero", np.zeros(len(matrix), np.int8)),
+            ],
+        )
+        product = self.node("Cast", [product], to=TensorProto.FLOAT)
+        unit = self.node("Mul", [scale, self.constant(f"{name}.scale", row_scale)])
+        return self.add_bias(name, self.node("Mul", [product, unit]))
+
+    def float_linear(self, name, inputs):
+        matrix = self.constant(f"{name}.weight", self.weights[f"{name}.weight"].T)
+        return self.add_bias(name, self.node("MatMul", [inputs, matrix]))
+
+    def add_bias(self, name, product):
+        return self.node("Add", [product, self.constant(f"{name}.bias", self.weights[f"{name}.bias"])])
+
+    def quantize(self, name, inputs):
+        outputs = [f"{name}.quantized", f"{name}.quantized_scale", f"{name}.quantized_zero"]
+        self.nodes.append(helper.make_node("DynamicQuantizeLinear", [inputs], outputs, name=outputs[0]))
+        return outputs
+
+
+def _quantize_rows(matrix):
+    """Return (int8 matrix, float32 scale per row) with matrix ~ int8 * scale."""
+    scale = (np.abs(matrix).max(axis=1) / np.float32(127)).astype(np.float32)
+    scale[scale == 0] = 1  # a row of zeros: any scale will do
+    return np.clip(np.rint(matrix / scale[:, None]), -127, 127).astype(np.int8), scale
