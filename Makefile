@@ -1,0 +1,74 @@
+# StepGap's entry points. `make help` lists them; each one sets up what it needs.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules
+
+BUILD := $(CURDIR)/build
+BINARY := $(BUILD)/bin/stepgap
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+
+# Flags for `go test` (TESTFLAGS=-v) and the packages it takes (PKG=./internal/nli/...).
+TESTFLAGS ?=
+PKG ?= ./...
+FUZZTIME ?= 10s
+# The data set that `make test-data` reads; it is not part of the project.
+STEPGAP_DATA ?= $(wildcard $(abspath ../shared/data))
+
+# cgo finds libtokenizers.a here; programs and tests find the rest by these.
+export CGO_ENABLED := 1
+export CGO_LDFLAGS := -L$(BUILD)/lib
+export STEPGAP_ORT_LIB ?= $(BUILD)/lib/libonnxruntime.so
+export STEPGAP_NLI_MODEL ?= $(BUILD)/models/nli-minilm
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: setup
+setup: ## native libraries, default NLI model, Go modules (once; then it takes no time)
+	@scripts/setup.sh
+
+.PHONY: build
+build: setup ## build/bin/stepgap
+	@mkdir -p $(BUILD)/bin
+	go build -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)' -o $(BINARY) ./cmd/stepgap
+
+.PHONY: demo
+demo: build ## example rollouts through all five stages, with their labels
+	$(BINARY) demo
+
+.PHONY: test
+test: setup ## all tests that need nothing but this checkout
+	STEPGAP_DATA= go test $(TESTFLAGS) $(PKG)
+
+.PHONY: test-data
+test-data: setup ## the tests once more with the data set (STEPGAP_DATA=FOLDER)
+	@[[ -d "$(STEPGAP_DATA)" ]] || { echo "error: no data set: give its folder as STEPGAP_DATA=FOLDER" >&2; exit 1; }
+	STEPGAP_DATA=$(abspath $(STEPGAP_DATA)) go test $(TESTFLAGS) $(PKG)
+
+.PHONY: test-race
+test-race: setup ## all tests under the race detector
+	STEPGAP_DATA= go test -race $(TESTFLAGS) $(PKG)
+
+.PHONY: test-offline
+test-offline: setup ## make test again in a network namespace without a network
+	@scripts/offline.sh $(MAKE) --no-print-directory test TESTFLAGS='-count=1 $(TESTFLAGS)'
+
+.PHONY: fuzz
+fuzz: setup ## each fuzz target for a short while (FUZZTIME=10s)
+	@scripts/fuzz.sh $(FUZZTIME) $(PKG)
+
+.PHONY: bench
+bench: build ## steps a second through the pipeline, beside bare JetStream
+	@mkdir -p $(BUILD)/report
+	$(BINARY) bench --out $(BUILD)/report/bench.json
+
+.PHONY: lint
+lint: setup ## gofmt, go vet, staticcheck, shellcheck, govulncheck
+	@scripts/lint.sh
+
+.PHONY: clean
+clean: ## remove build/ (the cache of parts stays in the user's cache folder)
+	rm -rf $(BUILD)

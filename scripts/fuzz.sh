@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Runs every fuzz target of the packages given, one after the other.
+# usage: fuzz.sh TIME PACKAGE...   (TIME as `go test -fuzztime` takes it)
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+cd "$ROOT"
+
+duration=$1
+shift
+count=0
+while read -r directory; do
+	package=./${directory#"$ROOT"/}
+	while read -r target; do
+		say "fuzz: $package $target for $duration"
+		go test -run '^$' -fuzz "^$target\$" -fuzztime "$duration" "$package" </dev/null
+		count=$((count + 1))
+	done < <(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' "$directory"/*_test.go)
+done < <(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' "$@" | grep . || true)
+say "fuzz: $count targets, no failure"
