@@ -1,0 +1,194 @@
+package evidence
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Sentences splits text into its sentences, in order, without the white space
+// around them. The spans don't overlap and cover every character that isn't
+// white space.
+func Sentences(text string) []Span {
+	var spans []Span
+	start := 0
+	emit := func(end int) {
+		if s := trim(text, Span{Start: start, End: end}); s.Len() > 0 {
+			spans = append(spans, s)
+		}
+		start = end
+	}
+	for at := 0; at < len(text); {
+		r, size := utf8.DecodeRuneInString(text[at:])
+		next := at + size
+		switch {
+		case r == '\n':
+			if lineEnds(text, start, at) {
+				emit(next)
+			}
+		case isWideStop(r):
+			next = closers(text, next)
+			emit(next)
+		case isStop(r):
+			for next < len(text) && isStopByte(text[next]) {
+				next++
+			}
+			end := closers(text, next)
+			if stopEnds(text, start, at, next, end) {
+				next = end
+				emit(next)
+			}
+		}
+		at = next
+	}
+	emit(len(text))
+	return spans
+}
+
+// SentenceAt returns the index in spans of the sentence that holds the byte
+// offset, or of the first one after it; -1 if there is none.
+func SentenceAt(spans []Span, offset int) int {
+	for i, s := range spans {
+		if offset < s.End {
+			return i
+		}
+	}
+	return -1
+}
+
+func trim(text string, s Span) Span {
+	body := text[s.Start:s.End]
+	left := len(body) - len(strings.TrimLeftFunc(body, unicode.IsSpace))
+	right := len(strings.TrimRightFunc(body, unicode.IsSpace))
+	if right <= left {
+		return Span{Start: s.Start, End: s.Start}
+	}
+	return Span{Start: s.Start + left, End: s.Start + right}
+}
+
+func isStop(r rune) bool { return r == '.' || r == '!' || r == '?' || r == '…' }
+
+func isStopByte(b byte) bool { return b == '.' || b == '!' || b == '?' }
+
+func isWideStop(r rune) bool {
+	switch r {
+	case '。', '！', '？', '｡', '．', '؟', '۔', '।', '॥', '։':
+		return true
+	}
+	return false
+}
+
+// closers moves past quote marks and brackets that close at offset.
+func closers(text string, at int) int {
+	for at < len(text) {
+		r, size := utf8.DecodeRuneInString(text[at:])
+		if !strings.ContainsRune(`"'”’»)]}」』）》】`, r) {
+			break
+		}
+		at += size
+	}
+	return at
+}
+
+// lineEnds reports whether the newline at offset ends a sentence. A line that
+// is merely wrapped goes on in lower case.
+func lineEnds(text string, start, at int) bool {
+	if strings.TrimSpace(text[start:at]) == "" {
+		return true
+	}
+	rest := text[at+1:]
+	if strings.HasPrefix(strings.TrimLeft(rest, " \t\r"), "\n") {
+		return true
+	}
+	r, _ := utf8.DecodeRuneInString(strings.TrimLeft(rest, " \t\r"))
+	return !unicode.IsLower(r)
+}
+
+// stopEnds reports whether the stop at [at, after), with what closes up to
+// end, ends a sentence that began at start.
+func stopEnds(text string, start, at, after, end int) bool {
+	if end >= len(text) {
+		return true
+	}
+	rest := text[end:]
+	r, _ := utf8.DecodeRuneInString(rest)
+	if !unicode.IsSpace(r) {
+		// "3.5", "U.S.A", "e.g.x", but also "end.Next" in sloppy extracts.
+		return gluedSentence(text, start, at, end)
+	}
+	body := strings.TrimLeftFunc(rest, func(r rune) bool {
+		return unicode.IsSpace(r) || strings.ContainsRune(`"'“‘«([`, r)
+	})
+	first, _ := utf8.DecodeRuneInString(body)
+	if unicode.IsLower(first) {
+		return false
+	}
+	if text[at] != '.' || after-at > 1 {
+		return true
+	}
+	word := lastWord(text[start:at])
+	next := firstWord(body)
+	switch {
+	case word == "":
+		return true
+	case isTitleAbbreviation(word):
+		return false
+	case isNumberAbbreviation(word) && unicode.IsDigit(first):
+		return false
+	case isInitial(word):
+		// "J. B. Watson" goes on; "vitamin C. The ..." doesn't.
+		return isSentenceStarter(next)
+	case isAbbreviation(word):
+		return isSentenceStarter(next)
+	}
+	return true
+}
+
+// gluedSentence tells "worldwide.The song" from "U.S.A" and "example.com".
+func gluedSentence(text string, start, at, end int) bool {
+	if text[at] != '.' {
+		return false
+	}
+	word := lastWord(text[start:at])
+	if utf8.RuneCountInString(word) < 3 || !isLowerWord(word) {
+		return false
+	}
+	next := firstWord(text[end:])
+	return isSentenceStarter(next)
+}
+
+func isLowerWord(word string) bool {
+	for _, r := range word {
+		if !unicode.IsLower(r) {
+			return false
+		}
+	}
+	return word != ""
+}
+
+// lastWord returns the word, with inner periods, that s ends in.
+func lastWord(s string) string {
+	i := strings.LastIndexFunc(s, func(r rune) bool {
+		return !(unicode.IsLetter(r) || unicode.IsDigit(r) || r == '.')
+	})
+	if i < 0 {
+		return s
+	}
+	_, size := utf8.DecodeRuneInString(s[i:])
+	return s[i+size:]
+}
+
+func firstWord(s string) string {
+	i := strings.IndexFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' })
+	if i < 0 {
+		return s
+	}
+	return s[:i]
+}
+
+func isInitial(word string) bool {
+	if i := strings.LastIndexByte(word, '.'); i >= 0 {
+		word = word[i+1:]
+	}
+	return utf8.RuneCountInString(word) == 1 && unicode.IsUpper([]rune(word)[0])
+}
