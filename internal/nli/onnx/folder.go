@@ -1,0 +1,94 @@
+package onnx
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/stepgap/stepgap/internal/nli"
+)
+
+// config is what is read of a Hugging Face config.json.
+type config struct {
+	ModelType             string            `json:"model_type"`
+	ID2Label              map[string]string `json:"id2label"`
+	MaxPositionEmbeddings int               `json:"max_position_embeddings"`
+	PadTokenID            *int64            `json:"pad_token_id"`
+}
+
+func readJSON(path string, into any) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("reading model folder: %w", err)
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("reading %s: %w", path, err)
+	}
+	return nil
+}
+
+func (c config) labels() (nli.LabelOrder, error) {
+	byID := make(map[int]string, len(c.ID2Label))
+	for id, name := range c.ID2Label {
+		n, err := strconv.Atoi(id)
+		if err != nil {
+			return nli.LabelOrder{}, fmt.Errorf("id2label has the key %q, which is no class number", id)
+		}
+		byID[n] = name
+	}
+	return nli.ParseLabels(byID)
+}
+
+// maxTokens is the longest input that the model has positions for. RoBERTa
+// counts positions from pad_token_id+1, so two of its embeddings are never
+// used.
+func (c config) maxTokens(folder string) (int, error) {
+	limit := c.MaxPositionEmbeddings
+	switch c.ModelType {
+	case "roberta", "xlm-roberta", "camembert":
+		limit -= 2
+	}
+	var tok struct {
+		ModelMaxLength float64 `json:"model_max_length"`
+	}
+	path := filepath.Join(folder, "tokenizer_config.json")
+	if _, err := os.Stat(path); err == nil {
+		if err := readJSON(path, &tok); err != nil {
+			return 0, err
+		}
+		// "No limit" is written as a number of thirty digits.
+		if n := tok.ModelMaxLength; n > 0 && n < 1e6 && (limit <= 0 || int(n) < limit) {
+			limit = int(n)
+		}
+	}
+	if limit <= 0 {
+		return 0, fmt.Errorf("neither config.json (max_position_embeddings) nor tokenizer_config.json (model_max_length) says how long an input may be")
+	}
+	return limit, nil
+}
+
+// hashFiles is the hex SHA-256 over names and contents of files, in order.
+func hashFiles(folder string, names ...string) (string, error) {
+	h := sha256.New()
+	for _, name := range names {
+		f, err := os.Open(filepath.Join(folder, name))
+		if err != nil {
+			return "", fmt.Errorf("hashing model: %w", err)
+		}
+		size, err := f.Stat()
+		if err == nil {
+			fmt.Fprintf(h, "%s\x00%d\x00", name, size.Size())
+			_, err = io.Copy(h, f)
+		}
+		f.Close()
+		if err != nil {
+			return "", fmt.Errorf("hashing %s: %w", name, err)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
