@@ -24,6 +24,9 @@ type Input struct {
 	Sought string
 	// Abstention holds the sentences that say that it wasn't found.
 	Abstention string
+	// Claim is what the step claims all the same, sentences joined by blanks;
+	// a fact that the step itself states was found after all.
+	Claim string
 	// Passages are the step's own and then the earlier ones; never empty.
 	Passages []schema.Passage
 }
