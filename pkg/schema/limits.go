@@ -4,7 +4,7 @@ package schema
 // that stays within them is never refused for size.
 const (
 	MaxID            = 128       // characters of a run or rollout id
-	MaxIndex         = 4096      // highest step index
+	MaxIndex         = 1000      // highest step index; a rollout's labels fit one multi-last request (1024)
 	MaxMessage       = 4 << 20   // bytes of any message on the wire
 	MaxQuestion      = 16 << 10  // bytes
 	MaxText          = 256 << 10 // bytes of plan, text, claim

@@ -83,7 +83,7 @@ func TestSubjectsRoundTrip(t *testing.T) {
 	rid, err := ParseRollout(PrefixEnds, id.RolloutID().Subject(PrefixEnds))
 	require.NoError(t, err)
 	require.Equal(t, id.RolloutID(), rid)
-	for _, bad := range []string{"stepgap.steps.a.b", "stepgap.steps.a.b.c", "stepgap.steps.a.b.01", "stepgap.steps.a.b.0", "stepgap.steps.a.b.-1", "stepgap.steps.a.b.4097", "stepgap.labels.a.b.1", "stepgap.steps.a.b.1.2", "stepgap.steps.a..1"} {
+	for _, bad := range []string{"stepgap.steps.a.b", "stepgap.steps.a.b.c", "stepgap.steps.a.b.01", "stepgap.steps.a.b.0", "stepgap.steps.a.b.-1", "stepgap.steps.a.b.1001", "stepgap.labels.a.b.1", "stepgap.steps.a.b.1.2", "stepgap.steps.a..1"} {
 		_, err := ParseStep(PrefixSteps, bad)
 		require.Error(t, err, bad)
 	}
@@ -104,8 +104,8 @@ func TestPromise_P2_NoNumberThatIsNone(t *testing.T) {
 	require.Error(t, (&Label{Run: "a", Rollout: "b", Index: 1, Label: GapUngraded, Repair: RepairNone}).Validate(), "an ungraded label says why")
 }
 
+// Not parallel: it counts allocations.
 func TestPromise_P8_HostileFramesAreRefusedBeforeDecoding(t *testing.T) {
-	t.Parallel()
 	frames := map[string][]byte{
 		"array of 16 million":   {0xdd, 0x00, 0xff, 0xff, 0xff},
 		"map of 4 billion":      {0xdf, 0xff, 0xff, 0xff, 0xff},
