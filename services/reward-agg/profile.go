@@ -1,0 +1,135 @@
+package rewardagg
+
+import (
+	"regexp"
+
+	"github.com/stepgap/stepgap/pkg/schema"
+)
+
+// Magnitude is a number of a profile and where it comes from.
+type Magnitude struct {
+	Value  float64 `json:"value"`
+	Source string  `json:"-"`
+}
+
+// Base holds the reward of a step by its label, before any division.
+type Base struct {
+	None         Magnitude `json:"none"`
+	Contradicted Magnitude `json:"contradicted_claim"`
+	Irrelevant   Magnitude `json:"irrelevant_evidence"`
+	Missing      Magnitude `json:"missing_bridge"`
+}
+
+// Of returns the magnitude of gap, and false where a label earns no number.
+func (b Base) Of(gap schema.Gap) (float64, bool) {
+	switch gap {
+	case schema.GapNone:
+		return b.None.Value, true
+	case schema.GapContradicted:
+		return b.Contradicted.Value, true
+	case schema.GapIrrelevant:
+		return b.Irrelevant.Value, true
+	case schema.GapMissingBridge:
+		return b.Missing.Value, true
+	default:
+		return 0, false
+	}
+}
+
+// Shape holds the reward for what was done about a gap, before any division.
+type Shape struct {
+	Repaired      Magnitude `json:"repaired"`
+	Ignored       Magnitude `json:"ignored"`
+	NearDuplicate Magnitude `json:"near_duplicate"`
+}
+
+// Divisor names what a step's reward is divided by.
+type Divisor string
+
+// The divisors.
+const (
+	// DivideNothing leaves rewards as they are.
+	DivideNothing Divisor = "nothing"
+	// DivideSteps divides by the number of steps of the rollout.
+	DivideSteps Divisor = "steps"
+	// DivideWorking divides by the number of steps that did work: those paid
+	// for a claim, and those that failed on a new query.
+	DivideWorking Divisor = "working_steps"
+)
+
+// Divide says what positive and negative step rewards are divided by.
+type Divide struct {
+	Gains     Divisor `json:"gains"`
+	Penalties Divisor `json:"penalties"`
+}
+
+// Rule names a kind of step whose base is never positive.
+type Rule string
+
+// The rules. They are also the notes that a step's reward carries.
+const (
+	RuleNoClaim          Rule = "no_claim"
+	RuleRepeatedClaim    Rule = "repeated_claim"
+	RuleAbstention       Rule = "justified_abstention"
+	RuleRepeatedQuery    Rule = "repeated_query"
+	RuleSecondConclusion Rule = "second_conclusion"
+)
+
+// Pattern is a surface form of a retraction, in RE2 syntax, matched without
+// case on folded text.
+type Pattern struct {
+	Language string `json:"language"`
+	Match    string `json:"match"`
+
+	compiled *regexp.Regexp
+}
+
+// Profile turns labels into numbers. It is not changed after loading, so that
+// one may be shared by any number of goroutines.
+type Profile struct {
+	Name        string `json:"name"`
+	Description string `json:"-"`
+	Base        Base   `json:"base"`
+	Shape       Shape  `json:"shape"`
+	Divide      Divide `json:"divide"`
+	// Unpaid lists the kinds of steps whose base is never positive.
+	Unpaid []Rule `json:"unpaid"`
+	// CapGaps: a gap with its repair is worth at most what the rollout's other
+	// steps earn on average.
+	CapGaps bool `json:"cap_gaps"`
+	// MinGradedShare in [0, 1]: with fewer graded steps the reward is null.
+	MinGradedShare Magnitude `json:"min_graded_share"`
+	// NearDuplicateQuery in (0, 1]: similarity from which two queries count as
+	// the same.
+	NearDuplicateQuery Magnitude `json:"near_duplicate_query"`
+	// RepeatedClaim in (0, 1]: share of a sentence's content words from which
+	// an earlier claim is taken to have said it.
+	RepeatedClaim Magnitude `json:"repeated_claim"`
+	Retraction    []Pattern `json:"retraction"`
+
+	hash string
+}
+
+// Hash is the hex SHA-256 of the profile's canonical form: compact JSON of all
+// that can change a reward, in the order of the struct. Sources, the
+// description, comments and layout don't count.
+func (p *Profile) Hash() string { return p.hash }
+
+func (p *Profile) unpaid(rule Rule) bool {
+	for _, r := range p.Unpaid {
+		if r == rule {
+			return true
+		}
+	}
+	return false
+}
+
+// retracts reports whether folded text holds a retraction's surface form.
+func (p *Profile) retracts(folded string) bool {
+	for i := range p.Retraction {
+		if p.Retraction[i].compiled.MatchString(folded) {
+			return true
+		}
+	}
+	return false
+}
