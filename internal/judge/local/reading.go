@@ -1,0 +1,82 @@
+package local
+
+import (
+	"strings"
+
+	"github.com/stepgap/stepgap/internal/evidence"
+	"github.com/stepgap/stepgap/pkg/schema"
+)
+
+// reading is a passage, read once for all claims of a step.
+type reading struct {
+	title     string
+	titleKeys []string        // token keys of the title without "(film)" and the like
+	keys      string          // " key key key " of title and text, for whole names
+	tokens    map[string]bool // stems of title and text
+	sentences []sentence
+}
+
+type sentence struct {
+	text   string
+	keys   string // as above, title included
+	tokens map[string]bool
+	titled map[string]bool // with the title's
+	values values
+}
+
+func readPassages(passages []schema.Passage) []reading {
+	out := make([]reading, 0, len(passages))
+	for _, p := range passages {
+		r := reading{
+			title:     p.Title,
+			titleKeys: evidence.Tokens(bareTitle(p.Title)),
+			keys:      joinKeys(p.Title + "\n" + p.Text),
+			tokens:    tokenSet(p.Title, p.Text),
+		}
+		for _, s := range evidence.Sentences(p.Text) {
+			text := s.In(p.Text)
+			r.sentences = append(r.sentences, sentence{
+				text: text, keys: joinKeys(p.Title + "\n" + text),
+				tokens: tokenSet(text), titled: tokenSet(p.Title, text),
+				values: valuesOf(text),
+			})
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// joinKeys gives a text as keys between blanks, so that whole names can be
+// found as substrings.
+func joinKeys(text string) string {
+	return " " + strings.Join(evidence.Tokens(text), " ") + " "
+}
+
+// holdsName reports whether a text given as joined keys holds the whole name.
+func holdsName(keys, name string) bool {
+	key := evidence.EntityKey(name)
+	return key != "" && strings.Contains(keys, " "+key+" ")
+}
+
+// bareTitle drops what tells namesakes apart: "Rango (film)" is "Rango".
+func bareTitle(title string) string {
+	if i := strings.LastIndex(title, " ("); i > 0 {
+		return title[:i]
+	}
+	return title
+}
+
+// values are what answers are made of.
+type values struct {
+	years, numbers, dates, names bool
+}
+
+func valuesOf(text string) values {
+	v := values{
+		years: len(evidence.Years(text)) > 0,
+		dates: len(evidence.Dates(text)) > 0,
+		names: len(evidence.Names(text)) > 0,
+	}
+	v.numbers = len(evidence.Numbers(text)) > 0
+	return v
+}
