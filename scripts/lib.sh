@@ -52,14 +52,21 @@ ensure_part() {
 		if ! in_cache "$part" "$key"; then
 			say "$part: not in the cache, making it in $home/$key"
 			rm -rf "$home"/.making.*
-			local making
+			local making status=0
 			making=$(mktemp -d "$home/.making.XXXXXX")
-			# A subshell of its own, with its own errexit: `if` would switch ours off.
+			# Not `( ... ) || die`: that would switch errexit off inside the maker.
+			set +e
 			(
 				set -euo pipefail
 				exec 9>&-
 				"$maker" "$making"
 			) >&2
+			status=$?
+			set -e
+			if [[ $status != 0 ]]; then
+				rm -rf "$making"
+				die "$part: could not be made (the reason is above); the first time, this needs the network"
+			fi
 			chmod -R a+rX "$making"
 			mv "$making" "$home/$key"
 			say "$part: made in $((SECONDS - started)) s"

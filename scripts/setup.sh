@@ -19,12 +19,14 @@ go_modules() {
 	echo "$sums" >"$note"
 }
 
+platform >/dev/null
 # All that is missing is named at once, before any of the long work.
 mapfile -t tools < <(
 	"$here/tokenizers.sh" tools
 	"$here/onnxruntime.sh" tools
 	"$here/nli-model.sh" tools
 )
+mapfile -t tools < <(printf '%s\n' "${tools[@]}" | sort -u | grep .)
 "$here/require.sh" git make cc go "${tools[@]}"
 
 go_modules

@@ -4,7 +4,7 @@
 # on, far below a production model.
 #
 #   scripts/llm/serve.sh --port 8080 [--threads 1] [--slots 1] [--context 8192] [--verbose]
-#   stepgap check --judge llm --llm-url http://127.0.0.1:8080/v1 --llm-model stepgap-small FILE
+#   stepgap check --judge llm --llm-url http://127.0.0.1:8080/v1 --llm-model qwen2.5-coder-1.5b FILE
 #
 # `serve.sh --fetch` only fetches. With STEPGAP_LLM_KEY set, clients must send it.
 set -euo pipefail
@@ -29,4 +29,4 @@ if [[ ${1-} == --fetch ]]; then
 	echo "$model/model.gguf"
 	exit
 fi
-exec "$runtime/bin/python" "$here/serve.py" --model "$model/model.gguf" --name stepgap-small "$@"
+exec "$runtime/bin/python" "$here/serve.py" --model "$model/model.gguf" --name qwen2.5-coder-1.5b "$@"
