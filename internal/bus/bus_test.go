@@ -9,6 +9,7 @@ import (
 
 	"github.com/stepgap/stepgap/internal/bus"
 	"github.com/stepgap/stepgap/internal/bus/bustest"
+	"github.com/stepgap/stepgap/internal/bus/embedded"
 	"github.com/stepgap/stepgap/pkg/schema"
 )
 
@@ -63,10 +64,10 @@ func TestEnsureSaysWhatItCannotMend(t *testing.T) {
 
 func TestInspectOnAnEmptyServerListsWhatIsMissing(t *testing.T) {
 	t.Parallel()
-	embedded, err := bus.StartEmbedded(bus.EmbeddedOptions{Dir: t.TempDir()})
+	server, err := embedded.Start(embedded.Options{Dir: t.TempDir()})
 	require.NoError(t, err)
-	t.Cleanup(embedded.Close)
-	conn := bustest.Connect(t, embedded)
+	t.Cleanup(server.Close)
+	conn := bustest.Connect(t, server)
 	topology := bus.NewTopology(bus.Options{})
 	drift, err := bus.Inspect(t.Context(), conn.JS, topology)
 	require.NoError(t, err)

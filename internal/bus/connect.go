@@ -19,9 +19,10 @@ type Config struct {
 	Creds string // path of a .creds file
 	NKey  string // path of an NKey seed file
 	CA    string // path of a CA certificate, for TLS
-	// Embedded, if set, is connected to in-process; URL is ignored.
-	Embedded *Embedded
-	Log      *slog.Logger
+	// InProcess, if set, is an embedded server to connect to without a socket;
+	// URL is ignored.
+	InProcess nats.InProcessConnProvider
+	Log       *slog.Logger
 }
 
 // Conn is a connection and its JetStream context.
@@ -61,9 +62,9 @@ func Connect(ctx context.Context, c Config) (*Conn, error) {
 		}),
 	}
 	url := c.URL
-	if c.Embedded != nil {
+	if c.InProcess != nil {
 		url = ""
-		opts = append(opts, c.Embedded.Option())
+		opts = append(opts, nats.InProcessServer(c.InProcess))
 	}
 	if c.Creds != "" {
 		opts = append(opts, nats.UserCredentials(c.Creds))

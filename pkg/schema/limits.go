@@ -19,10 +19,10 @@ const (
 	MaxQuotes        = 64
 	MaxTrail         = 64
 	MaxEntities      = 128
-	MaxDeadBody      = 256 << 10 // bytes of a dead message's body that are kept
-	MaxDepth         = 16        // nesting of a MessagePack body
-	MaxElements      = 8192      // elements of one array or map
-	MaxNodes         = 200_000   // values in one body
+	MaxDeadBody      = 3 << 20 // bytes of a dead message's body that are kept, so that valid steps can be replayed
+	MaxDepth         = 16      // nesting of a MessagePack body
+	MaxElements      = 8192    // elements of one array or map
+	MaxNodes         = 200_000 // values in one body
 	maxDetail        = 8 << 10
 	maxDigestLength  = 128
 	maxGroupID       = 512

@@ -30,6 +30,9 @@ const (
 	// HeaderDeadline is the step's deadline as a duration from its acceptance,
 	// such as "30m"; "0" for none. Publishers may set it.
 	HeaderDeadline = "Stepgap-Deadline"
+	// HeaderDigest is the step's digest, so that a stage can label a step whose
+	// body it never decodes. Stages set it.
+	HeaderDigest = "Stepgap-Digest"
 	// HeaderReply is the inbox on which a live check is answered.
 	HeaderReply = "Stepgap-Reply"
 	// HeaderReason is the reason of a dead letter, for reading without

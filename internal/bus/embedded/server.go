@@ -1,13 +1,15 @@
-package bus
+// Package embedded runs a NATS server with JetStream inside the process. It is
+// apart from bus so that clients need not link a server.
+package embedded
 
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
 
 	"github.com/stepgap/stepgap/pkg/schema"
 )
@@ -16,15 +18,15 @@ import (
 // body and its headers.
 const MaxPayload = schema.MaxMessage + 128<<10
 
-// Embedded is a NATS server with JetStream inside this process.
-type Embedded struct {
+// Server is a NATS server with JetStream inside this process.
+type Server struct {
 	server *server.Server
 	dir    string
 	remove bool
 }
 
-// EmbeddedOptions configure an embedded server.
-type EmbeddedOptions struct {
+// Options configure an embedded server.
+type Options struct {
 	// Dir is where streams are stored; empty takes a temporary folder that
 	// Close removes.
 	Dir string
@@ -37,9 +39,9 @@ type EmbeddedOptions struct {
 	SyncAlways bool
 }
 
-// StartEmbedded starts a server and waits until it takes connections.
-func StartEmbedded(o EmbeddedOptions) (*Embedded, error) {
-	e := &Embedded{dir: o.Dir}
+// Start starts a server and waits until it takes connections.
+func Start(o Options) (*Server, error) {
+	e := &Server{dir: o.Dir}
 	if e.dir == "" {
 		dir, err := os.MkdirTemp("", "stepgap-nats-")
 		if err != nil {
@@ -73,18 +75,18 @@ func StartEmbedded(o EmbeddedOptions) (*Embedded, error) {
 }
 
 // URL is the address other processes connect to; empty if it doesn't listen.
-func (e *Embedded) URL() string {
+func (e *Server) URL() string {
 	if e.server.Addr() == nil {
 		return ""
 	}
 	return e.server.ClientURL()
 }
 
-// Option makes nats.Connect use the server without a socket.
-func (e *Embedded) Option() nats.Option { return nats.InProcessServer(e.server) }
+// InProcessConn connects without a socket; see nats.InProcessConnProvider.
+func (e *Server) InProcessConn() (net.Conn, error) { return e.server.InProcessConn() }
 
 // Close stops the server and, if its folder was temporary, removes it.
-func (e *Embedded) Close() {
+func (e *Server) Close() {
 	if e.server != nil {
 		e.server.Shutdown()
 		e.server.WaitForShutdown()
@@ -92,7 +94,7 @@ func (e *Embedded) Close() {
 	_ = e.cleanup() // a left-over temporary folder harms nobody
 }
 
-func (e *Embedded) cleanup() error {
+func (e *Server) cleanup() error {
 	if !e.remove {
 		return nil
 	}

@@ -1,0 +1,88 @@
+package stage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/stepgap/stepgap/internal/bus"
+	"github.com/stepgap/stepgap/pkg/schema"
+)
+
+// Pins holds runs to one configuration. The first message of a run that a stage
+// handles pins that stage's hash (judge, model, prompt version, thresholds) in
+// the bucket stepgap-runs; a process with another hash refuses the run, so that
+// a rolling deploy can't mix judges within it.
+type Pins struct {
+	kv   jetstream.KeyValue
+	key  schema.Stage
+	hash string
+
+	mu    sync.Mutex
+	known map[string]string // run -> pinned hash
+}
+
+const pinsMax = 10_000
+
+// PinMismatch says that a run is pinned to another configuration.
+type PinMismatch struct {
+	Run          string
+	Stage        schema.Stage
+	Pinned, Ours string
+}
+
+func (e *PinMismatch) Error() string {
+	return fmt.Sprintf("run %s is pinned to configuration %.12s of %s, this process has %.12s; finish the run with the old configuration or start a new run", e.Run, e.Pinned, e.Stage, e.Ours)
+}
+
+// OpenPins opens the bucket for a stage whose configuration has hash.
+func OpenPins(ctx context.Context, conn *bus.Conn, stage schema.Stage, hash string) (*Pins, error) {
+	kv, err := conn.JS.KeyValue(ctx, bus.BucketRuns)
+	if err != nil {
+		return nil, fmt.Errorf("opening bucket %s: %w", bus.BucketRuns, err)
+	}
+	return &Pins{kv: kv, key: stage, hash: hash, known: map[string]string{}}, nil
+}
+
+// Check pins run to our hash if it is not pinned yet, and returns a
+// *PinMismatch if it is pinned to another.
+func (p *Pins) Check(ctx context.Context, run string) error {
+	p.mu.Lock()
+	pinned, ok := p.known[run]
+	p.mu.Unlock()
+	if !ok {
+		var err error
+		if pinned, err = p.pin(ctx, run); err != nil {
+			return err
+		}
+		p.mu.Lock()
+		if len(p.known) >= pinsMax {
+			clear(p.known)
+		}
+		p.known[run] = pinned
+		p.mu.Unlock()
+	}
+	if pinned != p.hash {
+		return &PinMismatch{Run: run, Stage: p.key, Pinned: pinned, Ours: p.hash}
+	}
+	return nil
+}
+
+func (p *Pins) pin(ctx context.Context, run string) (string, error) {
+	key := run + "." + string(p.key)
+	_, err := p.kv.Create(ctx, key, []byte(p.hash))
+	if err == nil {
+		return p.hash, nil
+	}
+	if !errors.Is(err, jetstream.ErrKeyExists) {
+		return "", fmt.Errorf("pinning the configuration of run %s: %w", run, err)
+	}
+	entry, err := p.kv.Get(ctx, key)
+	if err != nil {
+		return "", fmt.Errorf("reading the pinned configuration of run %s: %w", run, err)
+	}
+	return string(entry.Value()), nil
+}

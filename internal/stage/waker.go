@@ -1,0 +1,143 @@
+package stage
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/stepgap/stepgap/pkg/schema"
+)
+
+// Waker cuts waits short. A message that waits for labels has been sent back to
+// the server with a delay; when the last of its labels goes by on a plain
+// subscription, the waker asks for it at once. It holds no message, only the
+// reply subject under which the server can be told, so a waker that dies or
+// forgets costs the rest of the delay and nothing else.
+type Waker struct {
+	nc  *nats.Conn
+	sub *nats.Subscription
+
+	mu    sync.Mutex
+	waits map[schema.RolloutID]map[*wait]bool
+	count int
+}
+
+type wait struct {
+	missing map[int]bool
+	reply   string // set once the server has the message back
+	ready   bool   // the last label came before reply was known
+	dropped bool
+}
+
+// wakerMax bounds the memory of a waker; beyond it, waits run their full delay.
+const wakerMax = 500_000
+
+// NewWaker subscribes to every label.
+func NewWaker(nc *nats.Conn) (*Waker, error) {
+	w := &Waker{nc: nc, waits: map[schema.RolloutID]map[*wait]bool{}}
+	sub, err := nc.Subscribe(schema.PrefixLabels+".*.*.*", w.seen)
+	if err != nil {
+		return nil, fmt.Errorf("subscribing to labels: %w", err)
+	}
+	// A waker that falls behind must not be cut off.
+	if err := sub.SetPendingLimits(-1, -1); err != nil {
+		return nil, fmt.Errorf("subscribing to labels: %w", err)
+	}
+	w.sub = sub
+	return w, nil
+}
+
+// Close ends the subscription.
+func (w *Waker) Close() { _ = w.sub.Unsubscribe() }
+
+// Expect registers a wait for the labels of id at missing. It is called before
+// the labels are read, so that none slips between reading and waiting. drop
+// ends it; armed as a Result's Wake it takes effect.
+func (w *Waker) Expect(id schema.RolloutID, missing []int) (arm func(reply string), got func(index int), drop func()) {
+	entry := &wait{missing: map[int]bool{}}
+	for _, i := range missing {
+		entry.missing[i] = true
+	}
+	w.mu.Lock()
+	if w.count < wakerMax {
+		if w.waits[id] == nil {
+			w.waits[id] = map[*wait]bool{}
+		}
+		w.waits[id][entry] = true
+		w.count++
+	} else {
+		entry.dropped = true
+	}
+	w.mu.Unlock()
+	arm = func(reply string) {
+		w.mu.Lock()
+		entry.reply = reply
+		ready := entry.ready
+		if ready {
+			w.forget(id, entry)
+		}
+		w.mu.Unlock()
+		if ready {
+			w.wake(reply)
+		}
+	}
+	got = func(index int) { w.arrived(id, index, entry) }
+	drop = func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.forget(id, entry)
+	}
+	return arm, got, drop
+}
+
+func (w *Waker) seen(m *nats.Msg) {
+	id, err := schema.ParseStep(schema.PrefixLabels, m.Subject)
+	if err != nil {
+		return
+	}
+	w.arrived(id.RolloutID(), id.Index, nil)
+}
+
+// arrived notes a label, for one wait or for all of its rollout.
+func (w *Waker) arrived(id schema.RolloutID, index int, only *wait) {
+	var replies []string
+	w.mu.Lock()
+	for entry := range w.waits[id] {
+		if only != nil && entry != only {
+			continue
+		}
+		delete(entry.missing, index)
+		if len(entry.missing) > 0 || entry.ready {
+			continue
+		}
+		entry.ready = true
+		if entry.reply != "" {
+			replies = append(replies, entry.reply)
+			w.forget(id, entry)
+		}
+	}
+	w.mu.Unlock()
+	for _, reply := range replies {
+		w.wake(reply)
+	}
+}
+
+// forget is called with mu held.
+func (w *Waker) forget(id schema.RolloutID, entry *wait) {
+	if entry.dropped {
+		return
+	}
+	entry.dropped = true
+	delete(w.waits[id], entry)
+	if len(w.waits[id]) == 0 {
+		delete(w.waits, id)
+	}
+	w.count--
+}
+
+// wake sends a bare Nak for a message that is already waiting out a delay: the
+// server then delivers it at once.
+func (w *Waker) wake(reply string) {
+	_ = w.nc.Publish(reply, []byte("-NAK")) // lost: the delay runs its course
+}
