@@ -166,6 +166,9 @@ func quotedTitles(text string) []Span {
 		}
 		title := trim(text, Span{at, at + end})
 		first, _ := utf8.DecodeRuneInString(title.In(text))
+		if strings.HasSuffix(title.In(text), "?") && len(Words(title.In(text))) > 4 {
+			continue // a question that is quoted, not a title
+		}
 		if title.Len() > 1 && (!unicode.IsLower(first) && (unicode.IsLetter(first) || unicode.IsDigit(first))) {
 			spans = append(spans, Span{title.Start, trimRightPunct(text, title)})
 			at += end + len(closer)
@@ -210,7 +213,8 @@ func capitalisedSpans(text string, sentence Span) []Span {
 			if breaksName(body, words[j-1], words[j]) {
 				break
 			}
-			if isNamePart(words[j]) || startsWithDigit(words[j].Key) && len(words[j].Key) < 4 && j == end+1 {
+			if isNamePart(words[j]) || hyphenated(body, words[j-1], words[j]) ||
+				startsWithDigit(words[j].Key) && len(words[j].Key) < 4 && j == end+1 {
 				end = j
 				continue
 			}
@@ -258,6 +262,9 @@ func startsName(body string, words []Token, i int) bool {
 	if !isCapitalised(w.Text) {
 		return false
 	}
+	if head, _, short := strings.Cut(w.Key, "'"); short && IsStopWord(head) {
+		return false // "It'll"
+	}
 	if IsStopWord(w.Key) || isSentenceStarter(w.Text) {
 		// "The Colony": the article goes; "Who's Next" as a title is quoted.
 		return false
@@ -284,6 +291,13 @@ func isCommonOpener(key string) bool {
 	return false
 }
 
+// hyphenated reports whether only a hyphen stands between two words: the
+// second belongs to the name of the first ("Kim Jong-il").
+func hyphenated(body string, a, b Token) bool {
+	return b.Start > a.End && FoldString(body[a.End:b.Start]) == "-" && b.Start-a.End <= 3 &&
+		!strings.ContainsAny(body[a.End:b.Start], " ")
+}
+
 func isNamePart(w Token) bool {
 	return (isCapitalised(w.Text) || isCaseless(w.Text)) && (!IsStopWord(w.Key) || len(w.Text) == 1 || isNameJoin(w.Key))
 }
@@ -295,7 +309,7 @@ func breaksName(body string, a, b Token) bool {
 	}
 	for _, r := range body[a.End:b.Start] {
 		switch {
-		case unicode.IsSpace(r), r == '.', r == '-', r == '\'', r == '’', r == '&', r == '·':
+		case unicode.IsSpace(r), r == '.', r == '-', r == '–', r == '‑', r == '\'', r == '’', r == '&', r == '·':
 		default:
 			return true
 		}

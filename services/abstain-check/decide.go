@@ -65,7 +65,7 @@ func inputOf(step *schema.Step, reading claim.Reading) Input {
 		Question:   step.Question,
 		Query:      step.Query,
 		Sought:     sought,
-		Abstention: strings.Join(reading.Abstentions, " "),
+		Abstention: strings.Join(reading.Open, " "),
 		Claim:      strings.Join(reading.Claims, " "),
 		Passages:   append(step.Own(), step.Earlier()...),
 	}

@@ -70,11 +70,16 @@ func TestFiguresOnMusique(t *testing.T) {
 	verbose := testing.Verbose()
 	all := musiques(t)
 	var irrelevant, bridge counts
-	var fromSupport, fromSupportSwapped, withAnswer, quotes int
+	var fromSupport, fromSupportSwapped, swappedQuotes, withAnswer, quotes int
 	for n, m := range all {
 		for i, hop := range m.Hops {
 			question := m.hopQuestion(i)
-			claim := func(answer string) string { return fmt.Sprintf("The answer to %q is %s.", question, answer) }
+			claim := func(answer string) string {
+				if rest, ok := strings.CutPrefix(question, "What is the "); ok && (n+i)%2 == 0 {
+					return fmt.Sprintf("The %s is %s.", strings.TrimSuffix(rest, "?"), answer)
+				}
+				return fmt.Sprintf("The answer to %q is %s.", question, answer)
+			}
 			supports := func(idx int) bool {
 				for _, h := range m.Hops {
 					if h.Support == idx {
@@ -112,8 +117,13 @@ func TestFiguresOnMusique(t *testing.T) {
 				}
 			}
 			swapped := ask(claim(other), with)
+			if len(swapped.Quotes) > 0 {
+				swappedQuotes++
+			}
 			if len(swapped.Quotes) > 0 && strings.Contains(support[0].Text, swapped.Quotes[0]) {
 				fromSupportSwapped++
+			} else if verbose {
+				t.Logf("SWAPPED relevant %v %s | %q | %s: %.300s", swapped.Relevant, claim(other), swapped.Quotes, support[0].Title, support[0].Text)
 			}
 			bad := ask(claim(hop.Answer), distractors)
 			irrelevant.add(true, !bad.Relevant)
@@ -141,5 +151,5 @@ func TestFiguresOnMusique(t *testing.T) {
 	}
 	t.Logf("irrelevant evidence: %s", irrelevant)
 	t.Logf("bridge missing, called irrelevant: %s", bridge)
-	t.Logf("quotes %d: from the supporting paragraph %d, with the answer %d; claim's answer swapped: from it %d", quotes, fromSupport, withAnswer, fromSupportSwapped)
+	t.Logf("quotes %d: from the supporting paragraph %d, with the answer %d; claim's answer swapped: from it %d of %d", quotes, fromSupport, withAnswer, fromSupportSwapped, swappedQuotes)
 }
