@@ -1,14 +1,12 @@
 package rewardagg
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/stepgap/stepgap/internal/evidence"
 )
-
-// misspelling is the share of letter triples from which two words are taken for
-// spellings of one.
-const misspelling = 0.4
 
 // repeatsQuery reports whether query is a near-duplicate of any earlier one.
 func repeatsQuery(earlier []*view, query string, threshold float64) bool {
@@ -21,43 +19,87 @@ func repeatsQuery(earlier []*view, query string, threshold float64) bool {
 }
 
 // sameQuery reports whether two queries ask for the same in nearly the same
-// words. Two that differ in a number, or by one word in the place of another
-// ("birth" and "death" of someone with a long name), don't.
+// words: the share of content words in common is at least threshold, spellings
+// of one word taken together, and they don't differ in a number. Letter triples
+// are not compared, for they make "birth" and "death" of one long name alike.
 func sameQuery(a, b string, threshold float64) bool {
-	if !equalSets(evidence.NumberKeys(a), evidence.NumberKeys(b)) || evidence.Similarity(a, b) < threshold {
+	if evidence.FoldString(a) == evidence.FoldString(b) {
+		return true
+	}
+	if !equalSets(evidence.NumberKeys(a), evidence.NumberKeys(b)) {
 		return false
 	}
-	onlyA, onlyB := differing(evidence.ContentTokens(a), evidence.ContentTokens(b))
-	return len(onlyA) == 0 || len(onlyB) == 0 || spelledAlike(onlyA, onlyB) || spelledAlike(onlyB, onlyA)
+	wa, wb := queryWords(a), queryWords(b)
+	if len(wa) == 0 || len(wb) == 0 {
+		return false
+	}
+	shared := 0
+	var onlyA []string
+	for stem, word := range wa {
+		if _, both := wb[stem]; both {
+			shared++
+			delete(wb, stem)
+			continue
+		}
+		onlyA = append(onlyA, word)
+	}
+	slices.Sort(onlyA)
+	onlyB := slices.Sorted(maps.Values(wb))
+	for _, w := range onlyA {
+		if at := slices.IndexFunc(onlyB, func(x string) bool { return spelledAlike(w, x) }); at >= 0 {
+			shared++
+			onlyB = slices.Delete(onlyB, at, at+1)
+		}
+	}
+	return float64(shared) >= threshold*float64(len(wa)+len(onlyB))
 }
 
-// spelledAlike reports whether each word of a is a spelling of one of b.
-func spelledAlike(a, b []string) bool {
-	for _, w := range a {
-		found := false
-		for _, x := range b {
-			found = found || evidence.Similarity(w, x) >= misspelling
-		}
-		if !found {
-			return false
+// queryWords are a query's content words by their stems.
+func queryWords(query string) map[string]string {
+	words := map[string]string{}
+	for _, w := range evidence.Words(query) {
+		if stem := evidence.Stem(w.Key); !evidence.IsStopWord(w.Key) && words[stem] == "" {
+			words[stem] = w.Key
 		}
 	}
-	return true
+	return words
 }
 
-func differing(a, b []string) (onlyA, onlyB []string) {
-	inA, inB := setOf(a), setOf(b)
-	for w := range inA {
-		if !inB[w] {
-			onlyA = append(onlyA, w)
+// spelledAlike reports whether two words are spellings of one: one letter apart
+// from seven letters on, two from ten on. Shorter words one letter apart are
+// mostly other words ("Iran", "Iraq"; "Gambia", "Zambia").
+func spelledAlike(a, b string) bool {
+	ra, rb := []rune(a), []rune(b)
+	short := min(len(ra), len(rb))
+	allowed := 0
+	switch {
+	case short >= 10:
+		allowed = 2
+	case short >= 7:
+		allowed = 1
+	}
+	return allowed > 0 && len(ra)-len(rb) <= allowed && len(rb)-len(ra) <= allowed && edits(ra, rb) <= allowed
+}
+
+// edits is the Levenshtein distance.
+func edits(a, b []rune) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i, ca := range a {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j, cb := range b {
+			cost := diagonal
+			if ca != cb {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
 		}
 	}
-	for w := range inB {
-		if !inA[w] {
-			onlyB = append(onlyB, w)
-		}
-	}
-	return onlyA, onlyB
+	return row[len(b)]
 }
 
 // repeatsClaim reports whether every sentence of claim was said by some earlier
