@@ -38,13 +38,18 @@ func about(in quoteextract.Input, texts []reading) (bool, string) {
 	if len(in.Claims) == 0 {
 		bar = aboutBarUnclaimed
 	}
-	best, where := 0.0, reading{}
+	// What speaks for it may stand in several passages: a step of two hops
+	// names entities that no single passage holds together.
+	var all signs
+	best, where := -1.0, reading{}
 	for _, t := range texts {
-		if score := aim.score(t); score > best {
+		s := aim.signs(t)
+		all = all.best(s)
+		if score := s.score(); score > best {
 			best, where = score, t
 		}
 	}
-	if best >= bar {
+	if all.score() >= bar {
 		return true, fmt.Sprintf("The passage %q is about %s.", titleOf(where), aim.words)
 	}
 	return false, fmt.Sprintf("No passage is about %s.", aim.words)
@@ -88,8 +93,19 @@ func newAim(in quoteextract.Input) aim {
 	return a
 }
 
-// score says how far one passage is about it; sums of the weights above.
-func (a aim) score(t reading) float64 {
+// signs are what speaks for passages being about an aim, each in [0, 1].
+type signs struct{ named, title, cover, news float64 }
+
+func (s signs) score() float64 {
+	return namedWeight*s.named + titleWeight*s.title + coverWeight*s.cover + newsWeight*s.news
+}
+
+func (s signs) best(o signs) signs {
+	return signs{max(s.named, o.named), max(s.title, o.title), max(s.cover, o.cover), max(s.news, o.news)}
+}
+
+// signs reads one passage.
+func (a aim) signs(t reading) signs {
 	title, cover, news := 0.0, 0.0, 0.0
 	named := a.named(t)
 	if tokens := evidence.ContentTokens(bareTitle(titleOrHead(t))); len(tokens) > 0 {
@@ -106,7 +122,7 @@ func (a aim) score(t reading) float64 {
 			news = max(news, share(a.news[i], s.tokens)*related)
 		}
 	}
-	return namedWeight*named + titleWeight*title + coverWeight*cover + newsWeight*news
+	return signs{named: named, title: title, cover: cover, news: news}
 }
 
 // named says how much of the query's names one passage holds, in [0, 1],

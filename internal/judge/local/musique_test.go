@@ -69,7 +69,7 @@ func TestFiguresOnMusique(t *testing.T) {
 	ctx, j := t.Context(), New()
 	verbose := testing.Verbose()
 	all := musiques(t)
-	var irrelevant, bridge counts
+	var irrelevant, irrelevantSwapped, bridge counts
 	var fromSupport, fromSupportSwapped, swappedQuotes, withAnswer, quotes int
 	for n, m := range all {
 		for i, hop := range m.Hops {
@@ -117,6 +117,7 @@ func TestFiguresOnMusique(t *testing.T) {
 				}
 			}
 			swapped := ask(claim(other), with)
+			irrelevantSwapped.add(false, !swapped.Relevant)
 			if len(swapped.Quotes) > 0 {
 				swappedQuotes++
 			}
@@ -150,6 +151,7 @@ func TestFiguresOnMusique(t *testing.T) {
 		}
 	}
 	t.Logf("irrelevant evidence: %s", irrelevant)
+	t.Logf("the same with the claim's answer swapped: %s", irrelevantSwapped)
 	t.Logf("bridge missing, called irrelevant: %s", bridge)
 	t.Logf("quotes %d: from the supporting paragraph %d, with the answer %d; claim's answer swapped: from it %d of %d", quotes, fromSupport, withAnswer, fromSupportSwapped, swappedQuotes)
 }
