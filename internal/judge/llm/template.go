@@ -173,3 +173,19 @@ func (t *Template) Render(f *Fencer, values map[string]string) (Request, error) 
 		Schema:     json.RawMessage(t.spec.Schema),
 	}, nil
 }
+
+// CheckDir refuses a folder of replacements that holds a .txt file which no
+// prompt of these names would read: a misspelt file must not pass unnoticed.
+func CheckDir(dir string, names ...string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("folder of prompts: %w", err)
+	}
+	for _, e := range entries {
+		name, isText := strings.CutSuffix(e.Name(), ".txt")
+		if isText && !slices.Contains(names, name) {
+			return fmt.Errorf("folder of prompts %s: %s replaces nothing; the prompts are %s", dir, e.Name(), strings.Join(names, ", "))
+		}
+	}
+	return nil
+}

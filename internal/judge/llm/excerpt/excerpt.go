@@ -1,0 +1,175 @@
+// Package excerpt writes passages into a prompt of bounded length. What doesn't
+// fit is dropped by relevance, sentence by sentence, never cut off at the end:
+// padding before or after the telling sentence can't push it out.
+package excerpt
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/stepgap/stepgap/internal/evidence"
+	"github.com/stepgap/stepgap/pkg/schema"
+)
+
+const (
+	// gap stands where sentences were left out.
+	gap = " [...] "
+	// maxPiece is the longest stretch that is kept or dropped as one, in
+	// runes; a "sentence" beyond it is text without punctuation.
+	maxPiece = 600
+	// maxTitle bounds a title, in runes.
+	maxTitle = 200
+)
+
+// piece is a sentence of a passage.
+type piece struct {
+	passage, at int // which passage, which of its pieces
+	text        string
+	runes       int
+	score       float64
+}
+
+// Text writes passages, numbered and titled, in at most about limit runes. What
+// is about the text about is kept first, then the sentences beside it, then the
+// earlier passage. Passages without text and repeated ones are left out.
+func Text(passages []schema.Passage, about string, limit int) string {
+	passages = distinct(passages)
+	if whole := render(passages, nil); utf8.RuneCountInString(whole) <= limit {
+		return whole
+	}
+	kept := choose(split(passages, about), limit)
+	return render(passages, kept)
+}
+
+func distinct(passages []schema.Passage) []schema.Passage {
+	type key struct{ title, text string }
+	seen := map[key]bool{}
+	var out []schema.Passage
+	for _, p := range passages {
+		k := key{p.Title, p.Text}
+		if strings.TrimSpace(p.Text) == "" || seen[k] {
+			continue
+		}
+		seen[k] = true
+		out = append(out, p)
+	}
+	return out
+}
+
+func split(passages []schema.Passage, about string) [][]piece {
+	query := evidence.NewQuery(about)
+	out := make([][]piece, len(passages))
+	for i, p := range passages {
+		for _, s := range evidence.Sentences(p.Text) {
+			for _, text := range chop(s.In(p.Text)) {
+				out[i] = append(out[i], piece{
+					passage: i, at: len(out[i]), text: text, runes: utf8.RuneCountInString(text),
+					score: query.Relevance(evidence.Titled(p.Title, text)),
+				})
+			}
+		}
+	}
+	return out
+}
+
+// chop cuts what is too long for a sentence at blanks, where there are any.
+func chop(text string) []string {
+	var out []string
+	for utf8.RuneCountInString(text) > maxPiece {
+		end := evidence.ByteOffset(text, maxPiece)
+		if blank := strings.LastIndexAny(text[:end], " \t\n"); blank > end/2 {
+			end = blank
+		}
+		out = append(out, text[:end])
+		text = strings.TrimLeft(text[end:], " \t\n")
+	}
+	return append(out, text)
+}
+
+// choose takes pieces by relevance, each with its neighbours, until the limit.
+func choose(pieces [][]piece, limit int) [][]piece {
+	var order []piece
+	for _, list := range pieces {
+		order = append(order, list...)
+	}
+	slices.SortStableFunc(order, func(a, b piece) int { return cmp.Compare(b.score, a.score) })
+
+	taken := make([]map[int]bool, len(pieces))
+	room := limit
+	take := func(passage, at int) {
+		if at < 0 || at >= len(pieces[passage]) || taken[passage][at] {
+			return
+		}
+		p := pieces[passage][at]
+		cost := p.runes + len(gap)
+		if taken[passage] == nil {
+			cost += maxTitle // a passage's first piece brings its heading
+		}
+		if cost > room {
+			return
+		}
+		if taken[passage] == nil {
+			taken[passage] = map[int]bool{}
+		}
+		taken[passage][at] = true
+		room -= cost
+	}
+	for _, p := range order {
+		take(p.passage, p.at)
+		take(p.passage, p.at-1)
+		take(p.passage, p.at+1)
+	}
+
+	kept := make([][]piece, len(pieces))
+	for i, list := range pieces {
+		for _, p := range list {
+			if taken[i][p.at] {
+				kept[i] = append(kept[i], p)
+			}
+		}
+	}
+	return kept
+}
+
+// render writes passages whole or, where kept is given, those pieces of each.
+func render(passages []schema.Passage, kept [][]piece) string {
+	var b strings.Builder
+	number := 0
+	for i, p := range passages {
+		body := p.Text
+		if kept != nil {
+			if len(kept[i]) == 0 {
+				continue
+			}
+			body = joined(kept[i])
+		}
+		number++
+		fmt.Fprintf(&b, "[%d] %s\n%s\n\n", number, title(p.Title), strings.TrimSpace(body))
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func title(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if utf8.RuneCountInString(text) > maxTitle {
+		text = text[:evidence.ByteOffset(text, maxTitle)]
+	}
+	return text
+}
+
+func joined(pieces []piece) string {
+	var b strings.Builder
+	for i, p := range pieces {
+		switch {
+		case i > 0 && pieces[i-1].at+1 == p.at:
+			b.WriteByte(' ')
+		case i > 0 || p.at > 0:
+			b.WriteString(gap)
+		}
+		b.WriteString(p.text)
+	}
+	return b.String()
+}

@@ -1,0 +1,55 @@
+package quoteextract
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/stepgap/stepgap/internal/judge"
+	"github.com/stepgap/stepgap/internal/judge/llm"
+	"github.com/stepgap/stepgap/internal/judge/llm/llmtest"
+	"github.com/stepgap/stepgap/internal/judge/llm/stagetest"
+	"github.com/stepgap/stepgap/pkg/schema"
+)
+
+func TestLLM_Suite(t *testing.T) {
+	t.Parallel()
+	stagetest.Suite(t, stagetest.Stage{
+		Spec: PromptSpec(),
+		Ask: func(ctx context.Context, setup llm.Setup, text string) (string, judge.Meta, error) {
+			j, err := NewLLM(setup)
+			if err != nil {
+				return "", judge.Meta{}, err
+			}
+			got, err := j.Extract(ctx, Input{
+				Question: text, Kind: schema.KindSearch, Query: text, Claim: text, Claims: []string{text},
+				Passages: []schema.Passage{{Title: text, Text: text, ByStep: 1}},
+			})
+			return fmt.Sprint(got.Relevant, got.Quotes), got.Meta, err
+		},
+		Good: `{"about":"yes","quotes":["Bo Ek is mayor."," "]}`, Verdict: "true [Bo Ek is mayor.]",
+		Bad: []string{
+			`{"about":"partly","quotes":[]}`, `{"about":"yes"}`, `{"quotes":[]}`, `{"about":"yes","quotes":"x"}`,
+			`{"about":"yes","quotes":[1]}`, `{"about":"yes","quotes":null}`, `{"about":true,"quotes":[]}`, `{"about":"yes","quotes":[],"label":"none"}`,
+		},
+	})
+}
+
+func TestLLM_Prompt(t *testing.T) {
+	t.Parallel()
+	srv := llmtest.New(t, llmtest.Text(`{"about":"no","quotes":["a","b","c","d"]}`))
+	j, err := NewLLM(stagetest.Setup(t, srv))
+	require.NoError(t, err)
+	got, err := j.Extract(t.Context(), Input{
+		Question: "Who is the mayor of Lund?", Query: "mayor of Lund",
+		Passages: []schema.Passage{{Title: "Lund", Text: "Lund is a city."}},
+	})
+	require.NoError(t, err)
+	require.False(t, got.Relevant)
+	require.Equal(t, []string{"a", "b", "c"}, got.Quotes, "no more than the schema allows")
+	user := srv.Calls()[0].Messages(t)[1]
+	require.Contains(t, user, "\n[1] Lund\nLund is a city.\n")
+	require.Regexp(t, `<<claim [0-9a-f]{12}\n\(none\)\n`, user)
+}
