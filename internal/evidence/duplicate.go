@@ -1,22 +1,29 @@
 package evidence
 
+import "unicode/utf8"
+
 // nearDuplicate is the similarity from which two queries count as the same:
-// four of five content words shared, or a misspelling apart.
+// four of five content words shared.
 const nearDuplicate = 0.8
 
-// Similarity compares two queries in [0, 1]: the larger of the shares of
-// content words and of letter triples that they have in common. Word order,
-// case, accents, plural endings and function words make no difference. Two
-// queries without any content are the same only if they fold to the same text.
+// misspelt is the length in letters from which words that are one letter apart
+// count as two spellings of one word ("harbour", "harbor").
+const misspelt = 6
+
+// Similarity compares two queries in [0, 1]: the share of their content words
+// that they have in common. Word order, case, accents, plural endings, small
+// slips of spelling and function words make no difference. Two queries without
+// any content are the same only if they fold to the same text.
 func Similarity(a, b string) float64 {
 	if FoldString(a) == FoldString(b) {
 		return 1
 	}
-	ta, tb := setOf(ContentTokens(a)), setOf(ContentTokens(b))
+	ta, tb := unique(ContentTokens(a)), unique(ContentTokens(b))
 	if len(ta) == 0 || len(tb) == 0 {
 		return 0
 	}
-	return max(jaccard(ta, tb), jaccard(triples(ta), triples(tb)))
+	shared := sharedWords(ta, tb)
+	return float64(shared) / float64(len(ta)+len(tb)-shared)
 }
 
 // NearDuplicate reports whether two queries ask for the same thing in nearly
@@ -28,29 +35,55 @@ func NearDuplicate(a, b string) bool {
 	return Similarity(a, b) >= nearDuplicate
 }
 
-func jaccard(a, b map[string]bool) float64 {
+// sharedWords counts the words of a that have an equal in b, each of b's words
+// standing for one only: equal ones first, then two spellings of one word.
+func sharedWords(a, b []string) int {
+	inB := setOf(b)
+	var restA, restB []string
+	inA := setOf(a)
 	shared := 0
-	for t := range a {
-		if b[t] {
+	for _, w := range a {
+		if inB[w] {
 			shared++
+		} else {
+			restA = append(restA, w)
 		}
 	}
-	return float64(shared) / float64(len(a)+len(b)-shared)
+	for _, w := range b {
+		if !inA[w] {
+			restB = append(restB, w)
+		}
+	}
+	for _, w := range restA {
+		for i, v := range restB {
+			if oneApart(w, v) {
+				shared++
+				restB = append(restB[:i], restB[i+1:]...)
+				break
+			}
+		}
+	}
+	return shared
 }
 
-// triples returns the letter triples of the tokens, each token padded.
-func triples(tokens map[string]bool) map[string]bool {
-	out := map[string]bool{}
-	for t := range tokens {
-		runes := []rune(" " + t + " ")
-		for i := 0; i+3 <= len(runes); i++ {
-			out[string(runes[i:i+3])] = true
-		}
-		if len(runes) < 3 {
-			out[string(runes)] = true
-		}
+// oneApart reports whether two long words differ by one letter put in, left out
+// or exchanged.
+func oneApart(a, b string) bool {
+	if utf8.RuneCountInString(a) > utf8.RuneCountInString(b) {
+		a, b = b, a
 	}
-	return out
+	ra, rb := []rune(a), []rune(b)
+	if len(ra) < misspelt-1 || len(rb) < misspelt || len(rb)-len(ra) > 1 || startsWithDigit(a) || startsWithDigit(b) {
+		return false
+	}
+	i := 0
+	for i < len(ra) && ra[i] == rb[i] {
+		i++
+	}
+	if len(ra) == len(rb) {
+		return i < len(ra) && string(ra[i+1:]) == string(rb[i+1:])
+	}
+	return string(ra[i:]) == string(rb[i+1:])
 }
 
 func sameKeys(a, b map[string]bool) bool {
