@@ -18,7 +18,7 @@ func Similarity(a, b string) float64 {
 	if FoldString(a) == FoldString(b) {
 		return 1
 	}
-	ta, tb := unique(ContentTokens(a)), unique(ContentTokens(b))
+	ta, tb := contentWords(a), contentWords(b)
 	if len(ta) == 0 || len(tb) == 0 {
 		return 0
 	}
@@ -35,33 +35,46 @@ func NearDuplicate(a, b string) bool {
 	return Similarity(a, b) >= nearDuplicate
 }
 
+// word is a content word: its stem is compared first, its spelling then.
+type word struct{ stem, key string }
+
+// contentWords returns a text's content words, each stem once.
+func contentWords(text string) []word {
+	seen := map[string]bool{}
+	var out []word
+	for _, w := range Words(text) {
+		stem := Stem(w.Key)
+		if !IsStopWord(w.Key) && !seen[stem] {
+			seen[stem] = true
+			out = append(out, word{stem: stem, key: w.Key})
+		}
+	}
+	return out
+}
+
 // sharedWords counts the words of a that have an equal in b, each of b's words
 // standing for one only: equal ones first, then two spellings of one word.
-func sharedWords(a, b []string) int {
-	inB := setOf(b)
-	var restA, restB []string
-	inA := setOf(a)
+func sharedWords(a, b []word) int {
+	var restA []word
+	restB := append([]word{}, b...)
 	shared := 0
+	take := func(same func(w word) bool) bool {
+		for i, w := range restB {
+			if same(w) {
+				shared++
+				restB = append(restB[:i], restB[i+1:]...)
+				return true
+			}
+		}
+		return false
+	}
 	for _, w := range a {
-		if inB[w] {
-			shared++
-		} else {
+		if !take(func(v word) bool { return v.stem == w.stem }) {
 			restA = append(restA, w)
 		}
 	}
-	for _, w := range b {
-		if !inA[w] {
-			restB = append(restB, w)
-		}
-	}
 	for _, w := range restA {
-		for i, v := range restB {
-			if oneApart(w, v) {
-				shared++
-				restB = append(restB[:i], restB[i+1:]...)
-				break
-			}
-		}
+		take(func(v word) bool { return oneApart(v.key, w.key) })
 	}
 	return shared
 }
