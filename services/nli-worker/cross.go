@@ -1,0 +1,238 @@
+package nliworker
+
+import (
+	"context"
+	"fmt"
+	"sort"
+
+	"github.com/stepgap/stepgap/internal/evidence"
+	"github.com/stepgap/stepgap/internal/nli"
+	"github.com/stepgap/stepgap/internal/tree"
+	"github.com/stepgap/stepgap/pkg/schema"
+)
+
+// Cross is stage E: do the verified quotes of earlier steps entail the
+// conclusion? It ends a step as none, irrelevant_evidence or
+// ungraded(upstream), or waits for labels that do not stand yet.
+type Cross struct {
+	scorer nli.Scorer
+	opts   Options
+}
+
+var _ tree.Decider = (*Cross)(nil)
+
+// NewCross returns stage E over scorer.
+func NewCross(scorer nli.Scorer, opts Options) (*Cross, error) {
+	if err := opts.Validate(); err != nil {
+		return nil, err
+	}
+	return &Cross{scorer: scorer, opts: opts}, nil
+}
+
+// upstream is what is known of the earlier steps' labels.
+type upstream struct {
+	missing  []int // no label yet
+	ungraded []int
+}
+
+func readUpstream(item *tree.Item) upstream {
+	var u upstream
+	for _, h := range item.Step.History { // in order
+		switch l := item.Earlier[h.Index]; {
+		case l == nil:
+			u.missing = append(u.missing, h.Index)
+		case !l.Label.Graded():
+			u.ungraded = append(u.ungraded, h.Index)
+		}
+	}
+	return u
+}
+
+// Decide implements tree.Decider.
+func (c *Cross) Decide(ctx context.Context, item *tree.Item) (tree.Decision, error) {
+	up := readUpstream(item)
+	// While labels may still come, only single quotes from before the first
+	// gap are asked. They would be asked first in any case, so the moment of
+	// asking changes neither label nor quote.
+	before, joins := item.Step.Index, true
+	if len(up.missing) > 0 && !item.Final {
+		before, joins = up.missing[0], false
+	}
+	findings, err := c.judge(ctx, item, earlierQuotes(item, before), joins)
+	if err != nil {
+		return tree.Decision{}, judgeError(item.Step, schema.StageCross, err)
+	}
+	return c.decide(item, up, combine(findings), countPairs(findings)), nil
+}
+
+func (c *Cross) decide(item *tree.Item, up upstream, f finding, pairs int) tree.Decision {
+	end := func(gap schema.Gap, reason schema.Reason, detail string) tree.Decision {
+		e := c.entry(f, pairs, detail)
+		d := tree.Verdict(item, gap, reason, detail, e)
+		d.Quotes = decidingFirst(f.windows, item.Quotes)
+		return d
+	}
+	switch {
+	case f.outcome == entailed:
+		return end(schema.GapNone, "", "quotes of earlier steps entail the conclusion")
+	case len(up.missing) > 0 && !item.Final:
+		return tree.Decision{Wait: true, Detail: fmt.Sprintf("waiting for the labels of steps %v", up.missing)}
+	case len(up.missing) > 0:
+		return end(schema.GapUngraded, schema.ReasonUpstream, fmt.Sprintf("no label of steps %v came in time", up.missing))
+	case len(up.ungraded) > 0:
+		return end(schema.GapUngraded, schema.ReasonUpstream, fmt.Sprintf("steps %v are ungraded", up.ungraded))
+	default:
+		detail := "no quote of an earlier step entails the conclusion"
+		if f.note != "" {
+			detail += ": " + f.note
+		}
+		return end(schema.GapIrrelevant, "", detail)
+	}
+}
+
+// entry is the trail entry of E; without scores where there was no premise to
+// ask about.
+func (c *Cross) entry(f finding, pairs int, detail string) schema.TrailEntry {
+	e := c.opts.entry(schema.StageCross, c.scorer.Info(), f, pairs, detail)
+	if f.outcome != entailed {
+		e.Outcome = "not_entailed"
+	}
+	if f.pair.Premise == "" {
+		e.Scores, e.Flags = nil, nil
+	}
+	return e
+}
+
+// judge finds for each sentence of the conclusion whether earlier quotes entail
+// it.
+func (c *Cross) judge(ctx context.Context, item *tree.Item, quotes []schema.Quote, joins bool) ([]finding, error) {
+	claims := claimSentences(item.Step)
+	if len(claims) == 0 {
+		return nil, errNoClaim
+	}
+	limit, err := c.opts.room(c.scorer, claims...)
+	if err != nil {
+		return nil, err
+	}
+	windows, err := passageWindows(item.Step.Passages, limit, c.scorer)
+	if err != nil {
+		return nil, err
+	}
+	findings := make([]finding, 0, len(claims))
+	for _, cl := range claims {
+		f, err := c.sentence(ctx, cl, quotes, windows, limit, joins)
+		if err != nil {
+			return nil, fmt.Errorf("judging the sentence %q: %w", cl, err)
+		}
+		findings = append(findings, f)
+	}
+	return findings, nil
+}
+
+func (c *Cross) sentence(ctx context.Context, claim string, quotes []schema.Quote, windows []window, limit int, joins bool) (finding, error) {
+	best := finding{outcome: neutral, pair: nli.Pair{Hypothesis: claim}}
+	query := evidence.NewQuery(claim)
+	candidates, err := c.candidates(claim, query, quotes, windows, limit, joins)
+	if err != nil || len(candidates) == 0 {
+		return best, err
+	}
+	pairs := make([]nli.Pair, len(candidates))
+	for i := range candidates {
+		pairs[i] = nli.Pair{Premise: candidates[i].premise, Hypothesis: claim}
+	}
+	scores, err := c.scorer.Score(ctx, pairs)
+	if err != nil {
+		return finding{}, err
+	}
+	for i, s := range scores {
+		f := finding{outcome: neutral, scores: s, pair: pairs[i], windows: candidates[i].windows, pairs: len(pairs)}
+		if s.Entailment >= c.opts.Entailment {
+			if c.opts.Guard {
+				f.note = absent(pairs[i].Premise, claim)
+			}
+			if f.note == "" {
+				f.outcome = entailed
+				return f, nil
+			}
+			f.note += " is not in the quotes"
+		}
+		if best.pair.Premise == "" || s.Entailment > best.scores.Entailment {
+			best = f
+		}
+	}
+	return best, nil
+}
+
+// candidates are the premises for one sentence: each quote by itself, in step
+// order; then, when joins is set, all together, or if that is too long, those
+// that share a name with the claim.
+func (c *Cross) candidates(claim string, query evidence.Query, quotes []schema.Quote, windows []window, limit int, joins bool) ([]candidate, error) {
+	var out []candidate
+	var all, sharing []window
+	seen := make(map[string]bool)
+	for i := range quotes {
+		w, err := quoteWindow(&quotes[i], windows, query, limit, c.scorer)
+		if err != nil {
+			return nil, err
+		}
+		p := w.premise()
+		if seen[p] {
+			continue
+		}
+		seen[p] = true
+		out = append(out, single(w))
+		all = append(all, w)
+		if sharesName(p, claim) {
+			sharing = append(sharing, w)
+		}
+	}
+	if !joins {
+		return out, nil
+	}
+	for _, ws := range [][]window{all, sharing} {
+		if len(ws) < 2 {
+			continue
+		}
+		j := joined(ws)
+		fits, err := nli.Fits(j.premise, limit, c.scorer)
+		if err != nil {
+			return nil, err
+		}
+		if fits {
+			return append(out, j), nil
+		}
+	}
+	return out, nil
+}
+
+func sharesName(premise, claim string) bool {
+	words := evidence.Words(premise)
+	for _, name := range evidence.Names(claim) {
+		if holdsName(words, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// earlierQuotes are the quotes of the graded labels of steps before one, in
+// step order: those that were found in a passage, and of entailed steps also
+// the windows that entailed.
+func earlierQuotes(item *tree.Item, before int) []schema.Quote {
+	steps := make([]int, 0, len(item.Earlier))
+	for i, l := range item.Earlier {
+		if l != nil && l.Label.Graded() && i < before {
+			steps = append(steps, i)
+		}
+	}
+	sort.Ints(steps)
+	var out []schema.Quote
+	for _, i := range steps {
+		for _, q := range item.Earlier[i].Quotes {
+			if q.Match != schema.MatchWindow || item.Earlier[i].Label == schema.GapNone {
+				out = append(out, q)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,13 @@
+// Package nliworker decides the two stages of the tree that an NLI model
+// judges: D, whether the quote entails the step's claim, and E, whether the
+// quotes of earlier steps entail the conclusion.
+//
+// A claim is judged sentence by sentence, never cut. For each sentence one
+// window of the evidence decides: the quote's own sentence, or the window most
+// relevant to the sentence, by a score that depends on nothing but the two.
+// Contradiction is tested first and counts only there; any other window counts
+// only if it entails. A deterministic guard stands beside the model, for
+// numbers, dates, names and negations.
+//
+// The package knows nothing of NATS, nor of how a model runs.
+package nliworker

@@ -1,0 +1,184 @@
+package nliworker
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/stepgap/stepgap/internal/evidence"
+)
+
+// A small NLI model is easily led by shared words: it sees entailment where a
+// year differs and contradiction where the subject does. The guard reads what
+// can be read exactly. It can take an entailment or a contradiction away from
+// the model, and only for values of the same kind in an otherwise matching
+// sentence does it give a contradiction of its own.
+
+// absent names the numbers and names of claim that premise does not hold, so
+// that it can't entail the claim; empty if all are there.
+func absent(premise, claim string) string {
+	if n, ok := absentNumber(premise, claim); ok {
+		return "number " + n.In(claim)
+	}
+	have := evidence.Words(premise)
+	for _, name := range evidence.Names(claim) {
+		if !holdsName(have, name) {
+			return "name " + name
+		}
+	}
+	return ""
+}
+
+// aboutSame reports whether premise is about what claim is about: it holds the
+// first name of the claim, which is its subject more often than not. A claim
+// without names says nothing against it.
+func aboutSame(premise, claim string) bool {
+	names := evidence.Names(claim)
+	return len(names) == 0 || holdsName(evidence.Words(premise), names[0])
+}
+
+// conflict says how premise and claim differ in a value, where the rest of the
+// claim stands in the premise; empty if they don't.
+func conflict(premise, claim string) string {
+	if !coveredButNumbers(premise, claim) {
+		return ""
+	}
+	if n, ok := absentNumber(premise, claim); ok {
+		if other, ok := rival(premise, claim, n); ok {
+			return fmt.Sprintf("the evidence has %s where the claim has %s", other, n.In(claim))
+		}
+		return ""
+	}
+	if evidence.Negated(claim) && !evidence.Negated(premise) {
+		return "the claim denies what the evidence states"
+	}
+	return ""
+}
+
+// absentNumber returns the first number of claim that must be in the premise
+// and isn't.
+func absentNumber(premise, claim string) (evidence.Number, bool) {
+	have := evidence.Numbers(premise)
+	for _, n := range evidence.Numbers(claim) {
+		if !exact(claim, n) || derivable(n.Value, have) {
+			continue
+		}
+		return n, true
+	}
+	return evidence.Number{}, false
+}
+
+// exact reports whether a number of the claim must be in the evidence as it
+// stands: small counts in words, ordinals and hedged values may be inferred.
+func exact(claim string, n evidence.Number) bool {
+	word := n.In(claim)
+	if n.Ordinal || word == "" || word[0] < '0' || word[0] > '9' {
+		return false
+	}
+	before := evidence.Words(claim[:n.Start])
+	for i := len(before) - 1; i >= 0 && i >= len(before)-3; i-- {
+		switch before[i].Key {
+		case "over", "than", "about", "nearly", "almost", "around", "approximately", "roughly", "least", "most",
+			"under", "before", "after", "since", "until", "between", "circa", "early", "mid", "late", "up", "beyond",
+			"exceeding", "within", "by":
+			return false
+		}
+	}
+	// "the 1970s" holds 1974.
+	return !strings.HasSuffix(word, "s")
+}
+
+// derivable reports whether value is among numbers, or the difference of two
+// of them ("he was 61 when he died").
+func derivable(value float64, numbers []evidence.Number) bool {
+	for i, a := range numbers {
+		if a.Value == value || rounds(a.Value, value) {
+			return true
+		}
+		for _, b := range numbers[i+1:] {
+			if d := a.Value - b.Value; value < 1000 && (abs(d) == value || abs(d)-1 == value) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// rounds reports whether claimed is exact rounded to two or three digits.
+func rounds(exact, claimed float64) bool {
+	return exact > 2200 && claimed > 2200 && abs(exact-claimed) <= 0.005*exact
+}
+
+func abs(x float64) float64 { return max(x, -x) }
+
+// rival finds the value that stands in premise in the place of n: a year for a
+// year, else a number before the same noun.
+func rival(premise, claim string, n evidence.Number) (string, bool) {
+	others := evidence.Numbers(premise)
+	if isYear(n.In(claim)) {
+		var year string
+		for _, o := range others {
+			if !isYear(o.In(premise)) {
+				continue
+			}
+			if year != "" {
+				return "", false // which of the two would it be?
+			}
+			year = o.In(premise)
+		}
+		return year, year != ""
+	}
+	noun := nounAfter(claim, n)
+	if noun == "" {
+		return "", false
+	}
+	for _, o := range others {
+		if !isYear(o.In(premise)) && nounAfter(premise, o) == noun {
+			return o.In(premise) + " " + noun, true
+		}
+	}
+	return "", false
+}
+
+func isYear(s string) bool {
+	if len(s) != 4 {
+		return false
+	}
+	for _, c := range s {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return s >= "1000" && s < "2200"
+}
+
+// nounAfter is the stem of the word after n.
+func nounAfter(text string, n evidence.Number) string {
+	for _, w := range evidence.Words(text[n.End:]) {
+		if w.Start > 2 || evidence.IsStopWord(w.Key) {
+			return ""
+		}
+		return evidence.Stem(w.Key)
+	}
+	return ""
+}
+
+// coveredButNumbers reports whether nearly all of what claim says, numbers
+// apart, stands in premise too.
+func coveredButNumbers(premise, claim string) bool {
+	const nearly = 0.8
+	have := make(map[string]bool)
+	for _, t := range evidence.ContentTokens(premise) {
+		have[t] = true
+	}
+	found, all := 0, 0
+	for _, w := range evidence.Words(claim) {
+		if w.Key == "" || evidence.IsStopWord(w.Key) || evidence.IsNegation(w.Key) || w.Key[0] >= '0' && w.Key[0] <= '9' {
+			continue
+		}
+		all++
+		if have[evidence.Stem(w.Key)] {
+			found++
+		}
+	}
+	return all >= 2 && float64(found) >= nearly*float64(all)
+}

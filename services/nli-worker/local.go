@@ -1,0 +1,112 @@
+package nliworker
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/stepgap/stepgap/internal/evidence"
+	"github.com/stepgap/stepgap/internal/nli"
+	"github.com/stepgap/stepgap/internal/tree"
+	"github.com/stepgap/stepgap/pkg/schema"
+)
+
+// Local is stage D: does the quote entail the claim? It ends every step with a
+// label: contradicted_claim, none or missing_bridge.
+type Local struct {
+	scorer nli.Scorer
+	opts   Options
+}
+
+var _ tree.Decider = (*Local)(nil)
+
+// NewLocal returns stage D over scorer.
+func NewLocal(scorer nli.Scorer, opts Options) (*Local, error) {
+	if err := opts.Validate(); err != nil {
+		return nil, err
+	}
+	return &Local{scorer: scorer, opts: opts}, nil
+}
+
+// Decide implements tree.Decider.
+func (l *Local) Decide(ctx context.Context, item *tree.Item) (tree.Decision, error) {
+	findings, err := l.judge(ctx, item)
+	if err != nil {
+		return tree.Decision{}, judgeError(item.Step, schema.StageLocal, err)
+	}
+	return l.decide(item, findings), nil
+}
+
+// judge finds for each sentence of the claim what the evidence says of it.
+func (l *Local) judge(ctx context.Context, item *tree.Item) ([]finding, error) {
+	claims := claimSentences(item.Step)
+	if len(claims) == 0 {
+		return nil, errNoClaim
+	}
+	limit, err := l.opts.room(l.scorer, claims...)
+	if err != nil {
+		return nil, err
+	}
+	windows, err := passageWindows(item.Step.Passages, limit, l.scorer)
+	if err != nil {
+		return nil, err
+	}
+	var findings []finding
+	var proven []window
+	for _, c := range claims {
+		s := &sentence{local: l, claim: c, query: evidence.NewQuery(c), proven: proven, alone: len(claims) == 1, limit: limit}
+		f, err := s.judge(ctx, item.Quotes, windows)
+		if err != nil {
+			return nil, fmt.Errorf("judging the sentence %q: %w", c, err)
+		}
+		if f.outcome == entailed {
+			proven = append(proven, f.windows...)
+		}
+		findings = append(findings, f)
+		if f.outcome == contradicted {
+			break // nothing after it can change the label
+		}
+	}
+	return findings, nil
+}
+
+func (l *Local) decide(item *tree.Item, findings []finding) tree.Decision {
+	f := combine(findings)
+	gap, detail := schema.GapMissingBridge, "the evidence does not say so"
+	switch f.outcome {
+	case contradicted:
+		gap, detail = schema.GapContradicted, "the evidence contradicts the claim"
+	case entailed:
+		gap, detail = schema.GapNone, "the evidence entails the claim"
+	}
+	if f.note != "" {
+		detail += ": " + f.note
+	}
+	entry := l.opts.entry(schema.StageLocal, l.scorer.Info(), f, countPairs(findings), detail)
+	d := tree.Verdict(item, gap, "", detail, entry)
+	d.Quotes = decidingFirst(f.windows, item.Quotes)
+	return d
+}
+
+// decidingFirst lists the quotes of the windows that decided, then the others.
+func decidingFirst(windows []window, given []schema.Quote) []schema.Quote {
+	var out []schema.Quote
+	type place struct {
+		passage    string
+		start, end int
+	}
+	seen := make(map[place]bool)
+	add := func(q schema.Quote) {
+		at := place{q.Passage, q.Start, q.End}
+		if !seen[at] {
+			seen[at] = true
+			out = append(out, q)
+		}
+	}
+	for _, w := range windows {
+		add(w.quote())
+	}
+	for _, q := range given {
+		add(q)
+	}
+	return out
+}

@@ -1,0 +1,228 @@
+package nliworker
+
+import (
+	"context"
+	"strings"
+
+	"github.com/stepgap/stepgap/internal/evidence"
+	"github.com/stepgap/stepgap/internal/nli"
+	"github.com/stepgap/stepgap/pkg/schema"
+)
+
+// sentence is one sentence of a claim under judgement.
+type sentence struct {
+	local  *Local
+	claim  string
+	query  evidence.Query
+	proven []window // those that entailed earlier sentences of the same claim
+	alone  bool     // the claim has no other sentence
+	limit  int      // tokens of a premise
+}
+
+// candidate is a premise that may decide the sentence.
+type candidate struct {
+	premise string
+	windows []window
+}
+
+func single(w window) candidate { return candidate{premise: w.premise(), windows: []window{w}} }
+
+// judge asks the model in two rounds: the deciding window, by itself and with
+// its neighbours; then, if that left the sentence open, the premises that count
+// only if they entail.
+func (s *sentence) judge(ctx context.Context, quotes []schema.Quote, windows []window) (finding, error) {
+	ranking := rank(windows, s.query)
+	core, err := s.deciding(quotes, windows, ranking)
+	if err != nil {
+		return finding{}, err
+	}
+	wide, err := widen(core, s.query, s.local.opts.Related, 2, s.limit, s.local.scorer)
+	if err != nil {
+		return finding{}, err
+	}
+	first := []candidate{single(core)}
+	if wide.premise() != core.premise() {
+		first = append(first, single(wide))
+	}
+	scores, err := s.score(ctx, first)
+	if err != nil {
+		return finding{}, err
+	}
+	f := s.read(first, scores)
+	if f.outcome != neutral {
+		return f, nil
+	}
+	more, err := s.others(core, ranking)
+	if err != nil || len(more) == 0 {
+		return f, err
+	}
+	scores, err = s.score(ctx, more)
+	if err != nil {
+		return finding{}, err
+	}
+	f.pairs += len(more)
+	for i, c := range more {
+		if s.entails(c, scores[i]) {
+			return s.finding(entailed, c, scores[i], "", f.pairs), nil
+		}
+	}
+	return f, nil
+}
+
+// deciding is the window that the sentence stands or falls with: the quote
+// most relevant to it, unless the claim has other sentences too (which the
+// quote may have been chosen for), or there is no true quote, and another
+// window is clearly nearer to this one.
+func (s *sentence) deciding(quotes []schema.Quote, windows []window, ranking []ranked) (window, error) {
+	var best window
+	relevance, found, verified := -1.0, false, false
+	for i := range quotes {
+		w, err := quoteWindow(&quotes[i], windows, s.query, s.limit, s.local.scorer)
+		if err != nil {
+			return window{}, err
+		}
+		if r := s.query.Relevance(w.premise()); r > relevance {
+			best, relevance, found = w, r, true
+			verified = quotes[i].Match != schema.MatchWindow
+		}
+	}
+	switch {
+	case !found && len(ranking) == 0:
+		return window{}, errNoEvidence
+	case len(ranking) == 0, found && verified && s.alone:
+		return best, nil
+	case !found, ranking[0].relevance > relevance+s.local.opts.QuoteMargin:
+		return ranking[0].window, nil
+	default:
+		return best, nil
+	}
+}
+
+// read tests the deciding window: contradiction first, then entailment.
+func (s *sentence) read(c []candidate, scores []schema.Scores) finding {
+	o := s.local.opts
+	core, all := c[0], c[len(c)-1] // all is the widest
+	if scores[0].Contradiction >= o.Contradiction {
+		if !o.Guard || aboutSame(core.premise, s.claim) {
+			return s.finding(contradicted, core, scores[0], "", len(c))
+		}
+	}
+	if o.Guard {
+		if why := conflict(core.premise, s.claim); why != "" && conflict(all.premise, s.claim) != "" {
+			return s.finding(contradicted, core, scores[0], why, len(c))
+		}
+	}
+	for i := range c {
+		if s.entails(c[i], scores[i]) {
+			return s.finding(entailed, c[i], scores[i], "", len(c))
+		}
+	}
+	note := ""
+	if o.Guard {
+		switch {
+		case scores[0].Contradiction >= o.Contradiction:
+			note = "the evidence is about something else"
+		case scores[0].Entailment >= o.Entailment:
+			note = absent(core.premise, s.claim) + " is not in the evidence"
+		}
+	}
+	return s.finding(neutral, core, scores[0], note, len(c))
+}
+
+func (s *sentence) entails(c candidate, scores schema.Scores) bool {
+	o := s.local.opts
+	return scores.Entailment >= o.Entailment && scores.Contradiction < o.Contradiction &&
+		(!o.Guard || absent(c.premise, s.claim) == "")
+}
+
+func (s *sentence) finding(out outcome, c candidate, scores schema.Scores, note string, pairs int) finding {
+	return finding{
+		outcome: out, scores: scores, windows: c.windows, note: note, pairs: pairs,
+		pair: nli.Pair{Premise: c.premise, Hypothesis: s.claim},
+	}
+}
+
+func (s *sentence) score(ctx context.Context, c []candidate) ([]schema.Scores, error) {
+	pairs := make([]nli.Pair, len(c))
+	for i := range c {
+		pairs[i] = nli.Pair{Premise: c[i].premise, Hypothesis: s.claim}
+	}
+	return s.local.scorer.Score(ctx, pairs)
+}
+
+// others are the premises that count only if they entail: the next most
+// relevant windows, the deciding window joined with the one that adds most of
+// what it lacks, and with what proved the claim's earlier sentences.
+func (s *sentence) others(core window, ranking []ranked) ([]candidate, error) {
+	o := s.local.opts
+	var out []candidate
+	seen := map[string]bool{core.premise(): true}
+	var near []window
+	for _, r := range ranking {
+		if len(near) == o.Windows || r.relevance < o.Related {
+			break
+		}
+		if p := r.premise(); !seen[p] && p != core.premise() {
+			seen[p] = true
+			near = append(near, r.window)
+			out = append(out, single(r.window))
+		}
+	}
+	join := func(ws ...window) error {
+		c := joined(ws)
+		if seen[c.premise] {
+			return nil
+		}
+		seen[c.premise] = true
+		fits, err := nli.Fits(c.premise, s.limit, s.local.scorer)
+		if err != nil || !fits {
+			return err
+		}
+		out = append(out, c)
+		return nil
+	}
+	if w, ok := s.complement(core, ranking); ok {
+		if err := join(core, w); err != nil {
+			return nil, err
+		}
+	}
+	if len(s.proven) > 0 {
+		if err := join(append(append([]window{}, s.proven...), core)...); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// complement is the window which, together with core, holds most of the claim.
+func (s *sentence) complement(core window, ranking []ranked) (window, bool) {
+	const gain = 0.1
+	base := core.premise()
+	best, found := s.query.Relevance(base)+gain, false
+	var w window
+	for _, r := range ranking {
+		if r.relevance == 0 {
+			break
+		}
+		if got := s.query.Relevance(base + " " + r.premise()); got > best {
+			best, w, found = got, r.window, true
+		}
+	}
+	return w, found
+}
+
+// joined is one premise of several windows, each once, in the order given.
+func joined(ws []window) candidate {
+	var c candidate
+	var parts []string
+	seen := make(map[string]bool)
+	for _, w := range ws {
+		if p := w.premise(); !seen[p] {
+			seen[p] = true
+			parts = append(parts, p)
+			c.windows = append(c.windows, w)
+		}
+	}
+	c.premise = strings.Join(parts, " ")
+	return c
+}
