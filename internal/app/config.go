@@ -1,0 +1,283 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/knadh/koanf/parsers/yaml"
+	"github.com/knadh/koanf/providers/env/v2"
+	"github.com/knadh/koanf/providers/file"
+	"github.com/knadh/koanf/providers/posflag"
+	"github.com/knadh/koanf/v2"
+	"github.com/spf13/pflag"
+)
+
+// Config is every setting of a process. A setting named llm_url is the flag
+// --llm-url, the environment variable STEPGAP_LLM_URL and the key llm_url of
+// the YAML file; a flag beats the environment, which beats the file.
+//
+// The tag "on" lists the commands that take the setting as a flag: serve,
+// check, bench, client (publish and watch).
+type Config struct {
+	NATS      string `koanf:"nats" on:"serve client" help:"URL of the NATS server; empty starts one inside the process (serve without roles)"`
+	NATSCreds string `koanf:"nats_creds" on:"serve client" help:"path of a NATS .creds file"`
+	NATSNKey  string `koanf:"nats_nkey" on:"serve client" help:"path of an NKey seed file"`
+	NATSCA    string `koanf:"nats_ca" on:"serve client" help:"path of a CA certificate for TLS to NATS"`
+
+	Listen     string        `koanf:"listen" default:"127.0.0.1:4222" on:"serve" help:"address of the embedded NATS server"`
+	Store      string        `koanf:"store" on:"serve check" help:"folder of the embedded NATS server's streams; empty takes a temporary one"`
+	SyncAlways bool          `koanf:"sync_always" on:"serve" help:"the embedded NATS server writes to disk before it acknowledges"`
+	Replicas   int           `koanf:"replicas" default:"1" on:"serve" help:"replicas of every stream"`
+	AckWait    time.Duration `koanf:"ack_wait" default:"30s" on:"serve" help:"how long a worker may hold a message without a sign of life"`
+	LabelsAge  time.Duration `koanf:"labels_age" default:"168h" on:"serve" help:"how long labels and rewards are kept; about 190 bytes of server memory a label"`
+	WorkBytes  int64         `koanf:"work_bytes" default:"1073741824" on:"serve" help:"bytes that each work queue may hold before it pushes back"`
+	LabelBytes int64         `koanf:"label_bytes" default:"4294967296" on:"serve" help:"bytes of labels, of rewards and of dead letters"`
+	Topology   string        `koanf:"topology" default:"ensure" on:"serve" help:"ensure: create and update streams and consumers; check: refuse to start if they differ; skip"`
+
+	Judge        string `koanf:"judge" default:"auto" on:"serve check" help:"judge of A, B and C: local, llm, flag-all, flag-none; auto is llm if llm_url is given, else local"`
+	JudgeEntity  string `koanf:"judge_entity" on:"serve check" help:"judge of A, if it differs"`
+	JudgeAbstain string `koanf:"judge_abstain" on:"serve check" help:"judge of B, if it differs"`
+	JudgeQuote   string `koanf:"judge_quote" on:"serve check" help:"judge of C, if it differs"`
+
+	JudgeNLI string `koanf:"judge_nli" default:"nli" on:"serve check" help:"judge of D and E: nli, or free, which costs nothing and says none (for measuring the pipeline)"`
+
+	LLMURL         string        `koanf:"llm_url" on:"serve check" help:"base URL of an OpenAI-compatible endpoint, such as http://127.0.0.1:8000/v1"`
+	LLMModel       string        `koanf:"llm_model" on:"serve check" help:"model name to ask for"`
+	LLMKeyFile     string        `koanf:"llm_key_file" on:"serve check" help:"file that holds the endpoint's key; or set STEPGAP_LLM_KEY"`
+	LLMCallTimeout time.Duration `koanf:"llm_call_timeout" default:"30s" on:"serve check" help:"time for one HTTP attempt"`
+	LLMAttempts    int           `koanf:"llm_attempts" default:"4" on:"serve check" help:"HTTP attempts of one call"`
+	LLMFormat      string        `koanf:"llm_format" default:"schema" on:"serve check" help:"how JSON is asked for: schema, object or none"`
+	LLMLogProbs    int           `koanf:"llm_logprobs" default:"0" on:"serve check" help:"alternatives a token to ask for, for the confidence; 0 for none"`
+	LLMReasoning   int           `koanf:"llm_reasoning_tokens" default:"0" on:"serve check" help:"tokens that a reasoning model may think; 0 for a model that does not"`
+	PromptDir      string        `koanf:"prompt_dir" on:"serve check" help:"folder of prompts that replace the built-in ones"`
+	Secret         string        `koanf:"secret" help:"secret of the deployment that data fences are derived from; the same for all processes (environment or file only)"`
+
+	NLIModel         string  `koanf:"nli_model" on:"serve check" help:"folder of the NLI model, Hugging Face layout; empty looks beside the program"`
+	NLIFile          string  `koanf:"nli_file" default:"model.onnx" on:"serve check" help:"ONNX file in that folder"`
+	ORTLib           string  `koanf:"ort_lib" on:"serve check" help:"path of libonnxruntime.so; empty looks beside the program"`
+	Device           string  `koanf:"device" default:"auto" on:"serve check" help:"auto, cpu, cuda or cuda:N"`
+	NLILanes         int     `koanf:"nli_lanes" default:"0" on:"serve check" help:"batches that run at once; 0 for one a CPU, or one on a GPU"`
+	NLIContradiction float64 `koanf:"nli_contradiction" default:"0" on:"serve check" help:"threshold of contradiction; 0 for the default"`
+	NLIEntailment    float64 `koanf:"nli_entailment" default:"0" on:"serve check" help:"threshold of entailment; 0 for the default"`
+
+	Profile string `koanf:"profile" default:"stepgap" on:"serve check" help:"reward profile: stepgap, paper, or the path of a YAML file"`
+
+	Workers      int           `koanf:"workers" default:"32" on:"serve check" help:"messages that each stage handles at once"`
+	Budget       time.Duration `koanf:"budget" default:"60s" on:"serve check" help:"time that one stage may take to judge one step"`
+	Deadline     time.Duration `koanf:"deadline" default:"30m" on:"serve" help:"step deadline where the publisher gave none"`
+	LiveDeadline time.Duration `koanf:"live_deadline" default:"10s" on:"serve" help:"deadline of a live check where the asker gave none"`
+	EndDeadline  time.Duration `koanf:"end_deadline" default:"30m" on:"serve" help:"how long after its end a rollout's labels are waited for"`
+	DrainTimeout time.Duration `koanf:"drain_timeout" default:"20s" on:"serve" help:"time for handlers to end on SIGTERM"`
+
+	HTTP      string `koanf:"http" on:"serve" help:"address of /metrics, /healthz and /readyz; empty for none"`
+	LogLevel  string `koanf:"log_level" default:"info" on:"serve check client bench" help:"debug, info, warn or error"`
+	LogFormat string `koanf:"log_format" default:"text" on:"serve check client bench" help:"text or json"`
+}
+
+// EnvPrefix starts the name of every environment variable.
+const EnvPrefix = "STEPGAP_"
+
+// KeyVariable holds the LLM endpoint's key; there is no flag for it, since
+// flags are seen by every user of a machine.
+const KeyVariable = EnvPrefix + "LLM_KEY"
+
+// Setting describes one field of Config.
+type Setting struct {
+	Key, Flag, Env, Default, Help string
+	Commands                      []string
+}
+
+// Settings lists every setting in the order of Config.
+func Settings() []Setting {
+	var all []Setting
+	for f := range fields() {
+		key := f.Tag.Get("koanf")
+		s := Setting{
+			Key: key, Env: EnvPrefix + strings.ToUpper(key),
+			Default: f.Tag.Get("default"), Help: f.Tag.Get("help"), Commands: strings.Fields(f.Tag.Get("on")),
+		}
+		if len(s.Commands) > 0 {
+			s.Flag = "--" + strings.ReplaceAll(key, "_", "-")
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+func fields() func(yield func(reflect.StructField) bool) {
+	t := reflect.TypeFor[Config]()
+	return func(yield func(reflect.StructField) bool) {
+		for i := range t.NumField() {
+			if !yield(t.Field(i)) {
+				return
+			}
+		}
+	}
+}
+
+// AddFlags adds the flags that command takes.
+func AddFlags(flags *pflag.FlagSet, command string) {
+	flags.String("config", "", "path of a YAML file of settings")
+	for f := range fields() {
+		if !strings.Contains(" "+f.Tag.Get("on")+" ", " "+command+" ") {
+			continue
+		}
+		name := strings.ReplaceAll(f.Tag.Get("koanf"), "_", "-")
+		value, help := f.Tag.Get("default"), f.Tag.Get("help")
+		if value == "" {
+			value = zero(f.Type)
+		}
+		switch f.Type {
+		case reflect.TypeFor[time.Duration]():
+			d, _ := time.ParseDuration(value) // the tags are held to their types by a test
+			flags.Duration(name, d, help)
+		case reflect.TypeFor[string]():
+			flags.String(name, value, help)
+		case reflect.TypeFor[bool]():
+			flags.Bool(name, value == "true", help)
+		case reflect.TypeFor[int](), reflect.TypeFor[int64]():
+			var n int64
+			_, _ = fmt.Sscan(value, &n)
+			flags.Int64(name, n, help)
+		case reflect.TypeFor[float64]():
+			var x float64
+			_, _ = fmt.Sscan(value, &x)
+			flags.Float64(name, x, help)
+		}
+	}
+}
+
+func zero(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return ""
+	case reflect.Bool:
+		return "false"
+	default:
+		return "0"
+	}
+}
+
+// LoadConfig reads settings from flags, then environment, then the YAML file
+// that --config or STEPGAP_CONFIG names, then defaults. An unknown key in the
+// file is an error, since a misspelt threshold must not pass unnoticed.
+func LoadConfig(flags *pflag.FlagSet, environ func() []string) (Config, error) {
+	known := map[string]bool{}
+	k := koanf.New(".")
+	for f := range fields() {
+		key := f.Tag.Get("koanf")
+		known[key] = true
+		if value := f.Tag.Get("default"); value != "" {
+			if err := k.Set(key, value); err != nil {
+				return Config{}, fmt.Errorf("default of %s: %w", key, err)
+			}
+		}
+	}
+	path, err := configPath(flags, environ)
+	if err != nil {
+		return Config{}, err
+	}
+	if path != "" {
+		if err := loadFile(k, path, known); err != nil {
+			return Config{}, err
+		}
+	}
+	err = k.Load(env.Provider(".", env.Opt{
+		Prefix:      EnvPrefix,
+		EnvironFunc: environ,
+		TransformFunc: func(name, value string) (string, any) {
+			key := strings.ToLower(strings.TrimPrefix(name, EnvPrefix))
+			if !known[key] {
+				return "", nil // such as STEPGAP_LLM_KEY, STEPGAP_DATA
+			}
+			return key, value
+		},
+	}), nil)
+	if err != nil {
+		return Config{}, fmt.Errorf("reading the environment: %w", err)
+	}
+	if flags != nil {
+		err = k.Load(posflag.ProviderWithFlag(flags, ".", k, func(f *pflag.Flag) (string, any) {
+			key := strings.ReplaceAll(f.Name, "-", "_")
+			if !f.Changed || !known[key] {
+				return "", nil
+			}
+			return key, posflag.FlagVal(flags, f)
+		}), nil)
+		if err != nil {
+			return Config{}, fmt.Errorf("reading the flags: %w", err)
+		}
+	}
+	var c Config
+	if err := k.Unmarshal("", &c); err != nil {
+		return Config{}, fmt.Errorf("reading the settings: %w", err)
+	}
+	return c, c.validate()
+}
+
+func configPath(flags *pflag.FlagSet, environ func() []string) (string, error) {
+	if flags != nil {
+		if f := flags.Lookup("config"); f != nil && f.Changed {
+			return f.Value.String(), nil
+		}
+	}
+	for _, e := range environ() {
+		if path, ok := strings.CutPrefix(e, EnvPrefix+"CONFIG="); ok {
+			return path, nil
+		}
+	}
+	return "", nil
+}
+
+func loadFile(k *koanf.Koanf, path string, known map[string]bool) error {
+	inFile := koanf.New(".")
+	if err := inFile.Load(file.Provider(path), yaml.Parser()); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("settings file %s does not exist", path)
+		}
+		return fmt.Errorf("settings file %s: %w", path, err)
+	}
+	for _, key := range inFile.Keys() {
+		if !known[key] {
+			return fmt.Errorf("settings file %s: unknown key %q; see docs/configuration.md", path, key)
+		}
+	}
+	return k.Merge(inFile)
+}
+
+func (c *Config) validate() error {
+	oneOf := func(key, value string, allowed ...string) error {
+		for _, a := range allowed {
+			if value == a {
+				return nil
+			}
+		}
+		return fmt.Errorf("setting %s is %q; use one of %s", key, value, strings.Join(allowed, ", "))
+	}
+	positive := func(key string, value int64) error {
+		if value > 0 {
+			return nil
+		}
+		return fmt.Errorf("setting %s is %d; it must be above 0", key, value)
+	}
+	judges := []string{"", "auto", "local", "llm", "flag-all", "flag-none", "free"}
+	return errors.Join(
+		oneOf("judge", c.Judge, judges[1:]...),
+		oneOf("judge_entity", c.JudgeEntity, judges...),
+		oneOf("judge_abstain", c.JudgeAbstain, judges...),
+		oneOf("judge_quote", c.JudgeQuote, judges...),
+		oneOf("judge_nli", c.JudgeNLI, "nli", "free"),
+		oneOf("topology", c.Topology, "ensure", "check", "skip"),
+		oneOf("log_level", c.LogLevel, "debug", "info", "warn", "error"),
+		oneOf("log_format", c.LogFormat, "text", "json"),
+		positive("workers", int64(c.Workers)),
+		positive("replicas", int64(c.Replicas)),
+		positive("ack_wait", int64(c.AckWait)),
+		positive("budget", int64(c.Budget)),
+		positive("labels_age", int64(c.LabelsAge)),
+	)
+}

@@ -1,0 +1,105 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"strings"
+
+	"github.com/stepgap/stepgap/internal/judge"
+	"github.com/stepgap/stepgap/internal/nli"
+	"github.com/stepgap/stepgap/internal/nli/onnx"
+	"github.com/stepgap/stepgap/internal/tree"
+	"github.com/stepgap/stepgap/pkg/schema"
+	nliworker "github.com/stepgap/stepgap/services/nli-worker"
+)
+
+// entailment is D and E over one model.
+type entailment struct {
+	local, cross built
+	close        func()
+}
+
+// openEntailment loads the NLI model and builds D and E over it.
+func openEntailment(cfg Config, log *slog.Logger) (entailment, error) {
+	local := built{identity: identity{Stage: schema.StageLocal, Judge: judge.Kind(cfg.JudgeNLI)}}
+	cross := built{identity: identity{Stage: schema.StageCross, Judge: judge.Kind(cfg.JudgeNLI)}}
+	if local.Judge == judge.KindFree {
+		local.decider, cross.decider = free(local.identity), free(cross.identity)
+		return entailment{local, cross, func() {}}, nil
+	}
+	model, err := openModel(cfg, log)
+	if err != nil {
+		return entailment{}, err
+	}
+	lanes := cfg.NLILanes
+	if lanes == 0 {
+		lanes = 1
+		if model.Info().Device == "cpu" {
+			lanes = runtime.GOMAXPROCS(0)
+		}
+	}
+	batcher := nli.NewBatcher(model, nli.BatcherOptions{Lanes: lanes})
+	closeBoth := func() {
+		if err := errors.Join(batcher.Close(), model.Close()); err != nil {
+			log.Warn("closing the NLI model", "error", err)
+		}
+	}
+	opts := nliworker.Defaults()
+	if cfg.NLIContradiction != 0 {
+		opts.Contradiction = cfg.NLIContradiction
+	}
+	if cfg.NLIEntailment != 0 {
+		opts.Entailment = cfg.NLIEntailment
+	}
+	local.Model, cross.Model = model.Info().Hash, model.Info().Hash
+	local.Options, cross.Options = opts, opts
+	d, err := nliworker.NewLocal(batcher, opts)
+	if err == nil {
+		local.decider = d
+		var e *nliworker.Cross
+		if e, err = nliworker.NewCross(batcher, opts); err == nil {
+			cross.decider = e
+		}
+	}
+	if err != nil {
+		closeBoth()
+		return entailment{}, fmt.Errorf("nli-worker: %w", err)
+	}
+	log.Info("NLI model loaded", "model", model.Info().Short(), "device", model.Info().Device, "lanes", lanes)
+	return entailment{local, cross, closeBoth}, nil
+}
+
+func openModel(cfg Config, log *slog.Logger) (*onnx.Model, error) {
+	dir, lib := cfg.NLIModel, cfg.ORTLib
+	var err error
+	if dir == "" {
+		if dir, err = onnx.FindModel(); err != nil {
+			return nil, fmt.Errorf("no NLI model: %w; run `make setup`, or name a folder with --nli-model", err)
+		}
+	}
+	if lib == "" {
+		if lib, err = onnx.FindLibrary(); err != nil {
+			return nil, fmt.Errorf("no ONNX Runtime: %w; run `make setup`, or name the library with --ort-lib", err)
+		}
+	}
+	threads := 1 // a lane a CPU, a thread a lane
+	if strings.HasPrefix(cfg.Device, "cuda") || cfg.NLILanes == 1 {
+		threads = 0
+	}
+	model, err := onnx.Open(onnx.Options{Dir: dir, File: cfg.NLIFile, Library: lib, Threads: threads, Device: cfg.Device, Log: log})
+	if err != nil {
+		return nil, fmt.Errorf("opening the NLI model in %s: %w", dir, err)
+	}
+	return model, nil
+}
+
+// free ends every step as none, at no cost.
+func free(id identity) tree.Decider {
+	return tree.DeciderFunc(func(_ context.Context, item *tree.Item) (tree.Decision, error) {
+		entry := schema.TrailEntry{Stage: id.Stage, Outcome: "fixed", Judge: string(id.Judge)}
+		return tree.Verdict(item, schema.GapNone, "", "", entry), nil
+	})
+}
