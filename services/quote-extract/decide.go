@@ -3,6 +3,7 @@ package quoteextract
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/stepgap/stepgap/internal/claim"
@@ -102,18 +103,14 @@ func inputOf(step *schema.Step, claims []string) Input {
 	}
 }
 
-// locate returns those proposed quotes that stand in the passages, each once.
+// locate returns those proposed quotes that stand in the passages, without
+// those that lie within another one before them.
 func locate(passages []schema.Passage, proposed []string) []schema.Quote {
 	var quotes []schema.Quote
-	seen := map[schema.Quote]bool{}
 	for _, p := range proposed {
 		q, ok := evidence.Locate(passages, p)
-		if !ok {
-			continue
-		}
-		key := schema.Quote{Passage: q.Passage, Start: q.Start, End: q.End}
-		if !seen[key] {
-			seen[key] = true
+		within := func(o schema.Quote) bool { return o.Passage == q.Passage && o.Start <= q.Start && q.End <= o.End }
+		if ok && !slices.ContainsFunc(quotes, within) {
 			quotes = append(quotes, q)
 		}
 	}
