@@ -17,4 +17,4 @@ while read -r directory; do
 		count=$((count + 1))
 	done < <(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' "$directory"/*_test.go)
 done < <(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' "$@" | grep . || true)
-say "fuzz: $count targets, no failure"
+say "fuzz: targets run: $count, no failure"
