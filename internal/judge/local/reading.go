@@ -10,33 +10,32 @@ import (
 // reading is a passage, read once for all claims of a step.
 type reading struct {
 	title     string
-	titleKeys []string        // token keys of the title without "(film)" and the like
 	keys      string          // " key key key " of title and text, for whole names
 	tokens    map[string]bool // stems of title and text
 	sentences []sentence
 }
 
 type sentence struct {
-	text   string
-	keys   string // as above, title included
-	tokens map[string]bool
-	titled map[string]bool // with the title's
-	values values
+	text    string
+	ownKeys string // as above, without the title
+	keys    string // title included
+	tokens  map[string]bool
+	titled  map[string]bool // with the title's
+	values  values
 }
 
 func readPassages(passages []schema.Passage) []reading {
 	out := make([]reading, 0, len(passages))
 	for _, p := range passages {
 		r := reading{
-			title:     p.Title,
-			titleKeys: evidence.Tokens(bareTitle(p.Title)),
-			keys:      joinKeys(p.Title + "\n" + p.Text),
-			tokens:    tokenSet(p.Title, p.Text),
+			title:  p.Title,
+			keys:   joinKeys(p.Title + "\n" + p.Text),
+			tokens: tokenSet(p.Title, p.Text),
 		}
 		for _, s := range evidence.Sentences(p.Text) {
 			text := s.In(p.Text)
 			r.sentences = append(r.sentences, sentence{
-				text: text, keys: joinKeys(p.Title + "\n" + text),
+				text: text, ownKeys: joinKeys(text), keys: joinKeys(p.Title + "\n" + text),
 				tokens: tokenSet(text), titled: tokenSet(p.Title, text),
 				values: valuesOf(text),
 			})
@@ -68,17 +67,15 @@ func bareTitle(title string) string {
 
 // values are what answers are made of.
 type values struct {
-	years, numbers, dates, names bool
+	years, numbers, names bool
 }
 
 func valuesOf(text string) values {
-	v := values{
-		years: len(evidence.Years(text)) > 0,
-		dates: len(evidence.Dates(text)) > 0,
-		names: len(evidence.Names(text)) > 0,
+	return values{
+		years:   len(evidence.Years(text)) > 0,
+		numbers: len(evidence.Numbers(text)) > 0,
+		names:   len(evidence.Names(text)) > 0,
 	}
-	v.numbers = len(evidence.Numbers(text)) > 0
-	return v
 }
 
 // titleOrHead is the passage's title, or, where it has none, what stands before
