@@ -3,15 +3,15 @@ package local
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/stepgap/stepgap/internal/evidence"
-	"github.com/stepgap/stepgap/pkg/schema"
 	abstaincheck "github.com/stepgap/stepgap/services/abstain-check"
 )
 
-// statedShare is the share of what was sought that a sentence must name, by
-// weight, to count as stating it.
+// statedShare is the share of the words of what was sought that a sentence must
+// hold, its passage's title included, to count as stating it.
 const statedShare = 0.6
 
 // Stated looks for a sentence that names what was sought and gives a value for
@@ -22,46 +22,118 @@ func (Judge) Stated(ctx context.Context, in abstaincheck.Input) (abstaincheck.Ve
 	if err := ctx.Err(); err != nil {
 		return abstaincheck.Verdict{}, fmt.Errorf("reading the passages for the fact sought: %w", err)
 	}
-	sought := soughtFact(in)
-	if len(evidence.ContentTokens(sought)) == 0 {
+	f := newFact(in)
+	if len(f.words) == 0 {
 		return abstaincheck.Verdict{Meta: meta("The step doesn't say what it sought.")}, nil
 	}
-	target := evidence.NewQuery(sought)
-	known := tokenSet(in.Question, in.Query, in.Abstention)
-	claimed := tokenSet(in.Claim)
 	best, quote, value := 0.0, "", ""
-	for _, p := range in.Passages {
-		for _, s := range evidence.Sentences(p.Text) {
-			sentence := s.In(p.Text)
-			score := target.Relevance(evidence.Titled(p.Title, sentence))
-			if score < statedShare || score <= best {
+	for _, t := range readPassages(in.Passages) {
+		for i := range t.sentences {
+			s := &t.sentences[i]
+			score := f.share(s)
+			if score < statedShare || score <= best || !f.tied(t, s) || !f.relationNamed(s) {
 				continue
 			}
-			if v := newValue(p, sentence, known, claimed); v != "" && relationNamed(sought, sentence) {
-				best, quote, value = score, sentence, v
+			if v := f.value(t, s); v != "" {
+				best, quote, value = score, s.text, v
 			}
 		}
 	}
+	what := strings.Join(f.words, " ")
 	if quote == "" {
-		return abstaincheck.Verdict{Meta: meta(fmt.Sprintf("No sentence names %q together with a value for it.", sought))}, nil
+		return abstaincheck.Verdict{Meta: meta(fmt.Sprintf("No sentence names %q together with a value for it.", what))}, nil
 	}
 	return abstaincheck.Verdict{Stated: true, Quotes: []string{quote},
-		Meta: meta(fmt.Sprintf("A sentence about %q gives %q.", sought, value))}, nil
+		Meta: meta(fmt.Sprintf("A sentence about %q gives %q.", what, value))}, nil
 }
 
-// soughtFact is what the abstention says was missing, with the names of the
-// query for context; where the abstention is empty of content, the query.
-func soughtFact(in abstaincheck.Input) string {
-	var words []string
-	for _, w := range evidence.Words(in.Abstention) {
-		if !evidence.IsStopWord(w.Key) && !isAbstentionWord(w.Key) && !evidence.IsNegation(w.Key) {
-			words = append(words, w.Text)
+// fact is what a step sought and didn't find.
+type fact struct {
+	words    []string // stems that a sentence should hold
+	relation []string // those of them that belong to no name
+	names    []string // whom or what it may be about
+	known    map[string]bool
+	claimed  map[string]bool
+	year     bool // it is a date
+}
+
+// newFact reads what was sought from the abstention itself; where that says
+// nothing but "not found", from the query.
+func newFact(in abstaincheck.Input) fact {
+	text := in.Abstention
+	f := fact{known: tokenSet(in.Question, in.Query, in.Abstention), claimed: tokenSet(in.Claim)}
+	f.words = f.contentOf(text)
+	if len(f.words) == 0 {
+		text = in.Sought
+		f.words = f.contentOf(text)
+	}
+	named := tokenSet(evidence.Names(text)...)
+	for _, t := range f.words {
+		if !named[t] {
+			f.relation = append(f.relation, t)
 		}
 	}
-	if len(words) == 0 {
-		return in.Sought
+	f.names = slices.Concat(evidence.Names(text), evidence.Names(in.Query), evidence.Names(in.Claim))
+	return f
+}
+
+// contentOf returns the stems of what a text is about, and notes whether it
+// asks for a date: a sentence gives a date without the word.
+func (f *fact) contentOf(text string) []string {
+	var words []string
+	seen := map[string]bool{}
+	for _, w := range evidence.Words(text) {
+		switch w.Key {
+		case "year", "years", "date", "dates", "when":
+			f.year = true
+			continue
+		}
+		stem := evidence.Stem(w.Key)
+		if seen[stem] || evidence.IsStopWord(w.Key) || isAbstentionWord(w.Key) || evidence.IsNegation(w.Key) {
+			continue
+		}
+		seen[stem] = true
+		words = append(words, stem)
 	}
-	return strings.Join(append(words, evidence.Names(in.Query)...), " ")
+	return words
+}
+
+func (f fact) share(s *sentence) float64 { return share(f.words, s.titled) }
+
+// tied reports whether the sentence, by its passage, is about one of the names
+// that the step had in mind.
+func (f fact) tied(t reading, s *sentence) bool {
+	if len(f.names) == 0 {
+		return true
+	}
+	head := evidence.EntityKey(bareTitle(titleOrHead(t)))
+	return slices.ContainsFunc(f.names, func(name string) bool {
+		return holdsName(s.keys, name) || head != "" && evidence.EntityKey(name) == head
+	})
+}
+
+// relationNamed reports whether the sentence itself, without its title, holds a
+// word of what was sought that belongs to no name.
+func (f fact) relationNamed(s *sentence) bool {
+	return len(f.relation) == 0 || share(f.relation, s.tokens) > 0
+}
+
+// value returns a name, number or date of the sentence that is news: not part
+// of what is known, not the passage's own subject, and not claimed.
+func (f fact) value(t reading, s *sentence) string {
+	title := tokenSet(titleOrHead(t))
+	for _, e := range evidence.Entities(s.text) {
+		if f.year && len(evidence.Years(e)) == 0 {
+			continue
+		}
+		tokens := evidence.ContentTokens(e)
+		claimed := slices.ContainsFunc(tokens, func(t string) bool { return f.claimed[t] })
+		fresh := slices.ContainsFunc(tokens, func(t string) bool { return !f.known[t] && !title[t] })
+		if fresh && !claimed {
+			return e
+		}
+	}
+	return ""
 }
 
 // isAbstentionWord: words in which an abstention is put, not what it is about.
@@ -76,46 +148,6 @@ func isAbstentionWord(key string) bool {
 		return true
 	}
 	return false
-}
-
-// newValue returns a name, number or date of the sentence that is news: not
-// part of what is known, not the passage's own subject, and not claimed.
-func newValue(p schema.Passage, sentence string, known, claimed map[string]bool) string {
-	title := tokenSet(p.Title)
-	for _, e := range evidence.Entities(sentence) {
-		fresh := false
-		for _, t := range evidence.ContentTokens(e) {
-			if claimed[t] {
-				fresh = false
-				break
-			}
-			if !known[t] && !title[t] {
-				fresh = true
-			}
-		}
-		if fresh {
-			return e
-		}
-	}
-	return ""
-}
-
-// relationNamed reports whether the sentence itself, without its title, names
-// a word of what was sought that is no name: the relation.
-func relationNamed(sought, sentence string) bool {
-	names := tokenSet(evidence.Names(sought)...)
-	have := tokenSet(sentence)
-	relation := false
-	for _, t := range evidence.ContentTokens(sought) {
-		if names[t] {
-			continue
-		}
-		relation = true
-		if have[t] {
-			return true
-		}
-	}
-	return !relation
 }
 
 func tokenSet(texts ...string) map[string]bool {
