@@ -17,7 +17,7 @@ func TestBuiltinProfilesHoldTheDesignsNumbers(t *testing.T) {
 		require.Equal(t, name, p.Name)
 		require.Equal(t, []float64{0.20, -0.10, 0.05, -0.05},
 			[]float64{p.Base.None.Value, p.Base.Irrelevant.Value, p.Base.Contradicted.Value, p.Base.Missing.Value})
-		require.Equal(t, []float64{0.10, -0.10, -0.05},
+		require.Equal(t, []float64{0.10, -0.10, map[string]float64{"paper": -0.05, "stepgap": -0.10}[name]},
 			[]float64{p.Shape.Repaired.Value, p.Shape.Ignored.Value, p.Shape.NearDuplicate.Value})
 		require.Len(t, p.Hash(), 64)
 		require.NotEmpty(t, p.Base.None.Source)
@@ -41,7 +41,7 @@ func TestProfileHashIsOfWhatCanChangeAReward(t *testing.T) {
 	require.Equal(t, profile(t, "stepgap").Hash(), same)
 	for name, edit := range map[string]func(string) string{
 		"comment": func(s string) string { return "# note\n" + s },
-		"source":  func(s string) string { return strings.Replace(s, "ours: half", "ours: a half", 1) },
+		"source":  func(s string) string { return strings.Replace(s, "ours: as much", "ours: just as much", 1) },
 		"layout":  func(s string) string { return strings.Replace(s, "0.20", "0.2", 1) },
 		"order": func(s string) string {
 			return strings.Replace(s, "[no_claim, repeated_claim", "[repeated_claim, no_claim", 1)

@@ -85,29 +85,25 @@ func anySentence(text string, p *Profile) bool {
 	return false
 }
 
-// assertedAgain reports whether a later step says what f claimed, outside the
-// sentences that take it back, or abstains again where f's fault was to.
+// assertedAgain reports whether later steps say all that f claimed, outside the
+// sentences that take it back, or abstain again where f's fault was to.
 func assertedAgain(later []*view, f *schema.Facts, p *Profile) bool {
 	if f == nil {
 		return false
 	}
 	claim := strings.TrimSpace(f.Claim)
+	var claims []string
 	for _, v := range later {
 		g := v.facts()
-		if g == nil {
-			continue
-		}
-		if claim == "" {
-			if g.Abstains {
-				return true
-			}
-			continue
-		}
-		if says(standing(g.Claim, p), claim, p.RepeatedClaim.Value) {
+		switch {
+		case g == nil:
+		case claim == "" && g.Abstains:
 			return true
+		default:
+			claims = append(claims, standing(g.Claim, p))
 		}
 	}
-	return false
+	return allSaid(claims, claim, p.RepeatedClaim.Value)
 }
 
 // standing is a claim without the sentences that take something back: they

@@ -105,27 +105,33 @@ func edits(a, b []rune) int {
 // repeatsClaim reports whether every sentence of claim was said by some earlier
 // claim.
 func repeatsClaim(earlier []*view, claim string, share float64) bool {
-	sentences := sentencesOf(claim)
-	if len(sentences) == 0 {
-		return false
-	}
-	for _, s := range sentences {
-		said := false
-		for _, v := range earlier {
-			if f := v.facts(); f != nil && says(claimOf(f), s, share) {
-				said = true
-				break
-			}
+	var claims []string
+	for _, v := range earlier {
+		if f := v.facts(); f != nil {
+			claims = append(claims, claimOf(f))
 		}
-		if !said {
+	}
+	return allSaid(claims, claim, share)
+}
+
+// allSaid reports whether each sentence of claim is said by one sentence of
+// claims.
+func allSaid(claims []string, claim string, share float64) bool {
+	var have []string
+	for _, c := range claims {
+		have = append(have, sentencesOf(c)...)
+	}
+	sentences := sentencesOf(claim)
+	for _, s := range sentences {
+		if !slices.ContainsFunc(have, func(h string) bool { return says(h, s, share) }) {
 			return false
 		}
 	}
-	return true
+	return len(sentences) > 0
 }
 
-// says reports whether whole already says part: it holds the share of part's
-// content words, all its numbers and names, and negates as it does.
+// says reports whether one sentence already says another: it holds the share of
+// part's content words, all its numbers and names, and negates as it does.
 func says(whole, part string, share float64) bool {
 	if whole == "" || evidence.Negated(whole) != evidence.Negated(part) {
 		return false

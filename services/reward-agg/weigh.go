@@ -1,6 +1,7 @@
 package rewardagg
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/stepgap/stepgap/pkg/schema"
@@ -143,30 +144,55 @@ func capGaps(views []*view, raws []raw) {
 func weigh(views []*view, raws []raw, p *Profile) {
 	working := make([]bool, len(raws))
 	count := 0
+	var idle []float64
 	for i := range raws {
-		if working[i] = works(views, i, raws[i], p); working[i] {
+		working[i] = works(views, i, raws[i], p)
+		t := raws[i].total()
+		switch {
+		case working[i]:
 			count++
+		case t < 0:
+			idle = append(idle, t)
 		}
 	}
+	forIdle := idleDivisor(idle, count)
 	for i := range raws {
 		by := divisor(p.Divide.Gains, len(raws), 0)
-		if raws[i].total() < 0 {
-			n := count
-			if !working[i] {
-				n++ // a penalty is always shared by the step that it is for
-			}
-			by = divisor(p.Divide.Penalties, len(raws), n)
+		switch {
+		case raws[i].total() >= 0:
+		case working[i]:
+			by = divisor(p.Divide.Penalties, len(raws), float64(count))
+		default:
+			by = divisor(p.Divide.Penalties, len(raws), forIdle)
 		}
 		raws[i].apply(func(v float64) float64 { return v / by })
 	}
 }
 
-func divisor(d Divisor, steps, working int) float64 {
+// idleDivisor is what the penalties of steps that did no work are divided by,
+// where working steps share them. Such steps share with each other too, or they
+// would add up without bound; but a milder one must not thin out a worse one.
+// So together they cost as much as the k worst of them do when shared by the
+// working steps and those k, for the k that costs most.
+func idleDivisor(penalties []float64, working int) float64 {
+	sorted := slices.Sorted(slices.Values(penalties))
+	sum, most := 0.0, 0.0
+	for k, t := range sorted {
+		sum += t
+		most = min(most, sum/float64(working+k+1))
+	}
+	if most == 0 {
+		return 1
+	}
+	return sum / most
+}
+
+func divisor(d Divisor, steps int, working float64) float64 {
 	switch d {
 	case DivideSteps:
 		return float64(steps)
 	case DivideWorking:
-		return float64(working)
+		return working
 	default:
 		return 1
 	}
