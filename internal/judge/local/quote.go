@@ -19,6 +19,9 @@ const (
 	// claim's own value: a sentence that gives another year for the same thing
 	// decides too.
 	sameTypeValue = 0.6
+	// someNameValue is what a name is worth that stands elsewhere in its sentence
+	// than the claim's does.
+	someNameValue = 0.4
 	// entitled is added where the passage bears the subject's name: what it
 	// says, it says of the subject, though by "he" or "it".
 	entitled = 0.1
@@ -29,80 +32,12 @@ const (
 	// decidingScore is the least that a quote must reach; below it there is no
 	// quote, and the most relevant window is the premise.
 	decidingScore = 0.35
+	// fewestWords: headings and list marks decide nothing.
+	fewestWords = 3
 	// offSubject is what relation and value are worth in a sentence that
 	// doesn't name the subject at all: news about something else is no news.
 	offSubject = 0.4
 )
-
-// parts are a claim's words by what they do.
-type parts struct {
-	subjects []string        // names: what the claim is about
-	asked    map[string]bool // stems of query and claim, for passages whose title says what a lower-case query asks
-	relation []string        // stems: what it says about it
-	value    []string        // stems: the news in it
-	wants    values          // the type of the news
-}
-
-// splitClaim tells a claim's subject from its news: names that the query or the
-// question holds already are the subject, names and numbers that neither holds
-// are the news. A claim that names no subject ("He was born in 1902") takes the
-// query's.
-func splitClaim(in quoteextract.Input, claim string) parts {
-	known := tokenSet(in.Query, in.Question)
-	p := parts{asked: tokenSet(in.Query, claim)}
-	subject := map[string]bool{}
-	for _, name := range evidence.Names(claim) {
-		if tokens := evidence.ContentTokens(name); len(tokens) > 0 && share(tokens, known) > 0.5 {
-			p.subjects = append(p.subjects, name)
-			for _, t := range tokens {
-				subject[t] = true
-			}
-		}
-	}
-	entities := tokenSet(evidence.Entities(claim)...)
-	for _, t := range uniqueTokens(claim) {
-		switch {
-		case subject[t], isFrameWord(t):
-		case entities[t] && !known[t]:
-			p.value = append(p.value, t)
-		case !known[t] || !entities[t]:
-			p.relation = append(p.relation, t)
-		}
-	}
-	if len(p.subjects) == 0 {
-		p.subjects = evidence.Names(in.Query)
-	}
-	if len(p.subjects) == 0 {
-		p.subjects = evidence.Names(claim)
-	}
-	p.wants = wantedValues(in, claim, p.value)
-	return p
-}
-
-// isFrameWord: words in which an answer is put ("The answer to ... is"), not
-// what it says.
-func isFrameWord(stem string) bool {
-	switch stem {
-	case "answ", "answer", "question", "nam", "name", "call":
-		return true
-	}
-	return false
-}
-
-// wantedValues tells the type of the claim's news.
-func wantedValues(in quoteextract.Input, claim string, value []string) values {
-	var v values
-	known := tokenSet(in.Query, in.Question)
-	for _, name := range evidence.Names(claim) {
-		if tokens := evidence.ContentTokens(name); len(tokens) > 0 && share(tokens, known) <= 0.5 {
-			v.names = true
-		}
-	}
-	fresh := strings.Join(value, " ")
-	v.years = len(evidence.Years(fresh)) > 0
-	v.numbers = !v.years && len(evidence.Numbers(fresh)) > 0
-	return v
-}
 
 // decidingSentences returns the sentence that decides a claim and, where that
 // one lacks a name or number of the claim that another sentence has, that one
@@ -134,7 +69,7 @@ func (p parts) best(texts []reading, fits func(*sentence) bool) (*sentence, floa
 		title := p.title(texts[i])
 		for j := range texts[i].sentences {
 			s := &texts[i].sentences[j]
-			if !fits(s) {
+			if len(s.tokens) < fewestWords || !fits(s) {
 				continue
 			}
 			if score := p.score(s, title); score > best {
@@ -160,7 +95,8 @@ func (p parts) title(r reading) float64 {
 			return 0.8 // "Baure, Nigeria" for "Baure"
 		}
 	}
-	if tokens := evidence.ContentTokens(head); len(tokens) > 1 && share(tokens, p.asked) == 1 {
+	tokens := evidence.ContentTokens(head)
+	if (len(tokens) > 1 || len(p.subjects) == 0) && share(tokens, p.asked) == 1 {
 		return 0.9 // "battle of mine creek", asked in lower case
 	}
 	return 0
@@ -177,9 +113,7 @@ func (p parts) score(s *sentence, title float64) float64 {
 	if len(p.value) == 0 {
 		value = relation
 	}
-	if value < sameTypeValue && p.wants.met(s.values) {
-		value = sameTypeValue
-	}
+	value = max(value, p.sameType(s))
 	return subjectWeight*subject + entitled*title +
 		(relationWeight*relation+valueWeight*value)*(offSubject+(1-offSubject)*subject)
 }
@@ -225,45 +159,29 @@ func keyShare(tokens []string, keys string) float64 {
 	return float64(found) / float64(total)
 }
 
-// met reports whether a sentence gives a value of every wanted type.
-func (v values) met(have values) bool {
-	if v == (values{}) {
-		return false
-	}
-	return (!v.years || have.years) && (!v.numbers || have.numbers) && (!v.names || have.names)
-}
-
-func share(tokens []string, in map[string]bool) float64 {
-	if len(tokens) == 0 {
+// sameType says how far a sentence has a value of the type that the claim's
+// news is of.
+func (p parts) sameType(s *sentence) float64 {
+	w := p.wants
+	switch {
+	case w == (values{}), w.years && !s.values.years, w.numbers && !s.values.numbers:
 		return 0
+	case !w.names:
+		return sameTypeValue
 	}
-	found := 0
-	for _, t := range tokens {
-		if in[t] {
-			found++
+	fresh := func(i int) bool { return s.words[i].name && !p.asked[s.words[i].stem] }
+	for i := range s.words {
+		if !fresh(i) {
+			continue
+		}
+		if p.cue == "" || i > 0 && s.words[i-1].key == p.cue {
+			return sameTypeValue
 		}
 	}
-	return float64(found) / float64(len(tokens))
-}
-
-func absent(tokens []string, in map[string]bool) []string {
-	var out []string
-	for _, t := range tokens {
-		if !in[t] {
-			out = append(out, t)
+	for i := range s.words {
+		if fresh(i) {
+			return someNameValue
 		}
 	}
-	return out
-}
-
-func uniqueTokens(text string) []string {
-	seen := map[string]bool{}
-	var out []string
-	for _, t := range evidence.ContentTokens(text) {
-		if !seen[t] {
-			seen[t] = true
-			out = append(out, t)
-		}
-	}
-	return out
+	return 0
 }

@@ -22,6 +22,13 @@ type sentence struct {
 	tokens  map[string]bool
 	titled  map[string]bool // with the title's
 	values  values
+	words   []word
+}
+
+// word is a word of a sentence; name says that it belongs to a name.
+type word struct {
+	key, stem string
+	name      bool
 }
 
 func readPassages(passages []schema.Passage) []reading {
@@ -37,7 +44,7 @@ func readPassages(passages []schema.Passage) []reading {
 			r.sentences = append(r.sentences, sentence{
 				text: text, ownKeys: joinKeys(text), keys: joinKeys(p.Title + "\n" + text),
 				tokens: tokenSet(text), titled: tokenSet(p.Title, text),
-				values: valuesOf(text),
+				values: valuesOf(text), words: wordsOf(text),
 			})
 		}
 		out = append(out, r)
@@ -68,6 +75,16 @@ func bareTitle(title string) string {
 // values are what answers are made of.
 type values struct {
 	years, numbers, names bool
+}
+
+func wordsOf(text string) []word {
+	named := tokenSet(evidence.Names(text)...)
+	var out []word
+	for _, w := range evidence.Words(text) {
+		stem := evidence.Stem(w.Key)
+		out = append(out, word{key: w.Key, stem: stem, name: named[stem] && !evidence.IsStopWord(w.Key)})
+	}
+	return out
 }
 
 func valuesOf(text string) values {

@@ -55,6 +55,7 @@ type fact struct {
 	known    map[string]bool
 	claimed  map[string]bool
 	year     bool // it is a date
+	place    bool // it is a place
 }
 
 // newFact reads what was sought from the abstention itself; where that says
@@ -87,6 +88,8 @@ func (f *fact) contentOf(text string) []string {
 		case "year", "years", "date", "dates", "when":
 			f.year = true
 			continue
+		case "where", "location", "place", "birthplace":
+			f.place = true
 		}
 		stem := evidence.Stem(w.Key)
 		if seen[stem] || evidence.IsStopWord(w.Key) || isAbstentionWord(w.Key) || evidence.IsNegation(w.Key) {
@@ -122,6 +125,9 @@ func (f fact) relationNamed(s *sentence) bool {
 // of what is known, not the passage's own subject, and not claimed.
 func (f fact) value(t reading, s *sentence) string {
 	title := tokenSet(titleOrHead(t))
+	if f.place && !f.placed(s) {
+		return ""
+	}
 	for _, e := range evidence.Entities(s.text) {
 		if f.year && len(evidence.Years(e)) == 0 {
 			continue
@@ -136,26 +142,35 @@ func (f fact) value(t reading, s *sentence) string {
 	return ""
 }
 
-// isAbstentionWord: words in which an abstention is put, not what it is about.
-func isAbstentionWord(key string) bool {
-	switch evidence.Stem(key) {
-	case "specific", "inform", "informat", "detail", "mention", "passage", "paragraph", "search", "result", "find", "found", "provid",
-		"stat", "state", "give", "given", "giv", "document", "evidenc", "text", "explicit", "direct", "determin", "answ", "question",
-		"unabl", "unclear", "unknown", "seem", "appear", "availabl", "contain", "includ", "although", "however", "need", "known",
-		"data", "context", "above", "about", "any", "still", "yet", "exact", "unfortunate", "unfortunat", "specify", "conclud", "enough", "sufficient",
-		"insufficient", "know", "relevant", "say", "tell", "indicat", "list", "but", "eith", "clear", "discuss", "confirm",
-		"instead", "page", "articl", "sourc", "knowledg", "identify", "cannot", "couldn't", "could":
-		return true
+// placed reports whether a name that is news stands where a place would.
+func (f fact) placed(s *sentence) bool {
+	for i := 1; i < len(s.words); i++ {
+		switch s.words[i-1].key {
+		case "in", "at", "near", "from", "to":
+			if s.words[i].name && !f.known[s.words[i].stem] {
+				return true
+			}
+		}
 	}
 	return false
 }
 
-func tokenSet(texts ...string) map[string]bool {
-	set := map[string]bool{}
-	for _, text := range texts {
-		for _, t := range evidence.ContentTokens(text) {
-			set[t] = true
-		}
+// isAbstentionWord: words in which an abstention is put, not what it is about.
+func isAbstentionWord(key string) bool {
+	switch key {
+	case "specific", "specifically", "specified", "specify", "information", "info", "detail", "details", "detailed", "data",
+		"mention", "mentions", "mentioned", "mentioning", "passage", "passages", "paragraph", "paragraphs", "text", "texts",
+		"search", "searches", "searching", "result", "results", "find", "finding", "found", "provide", "provides", "provided",
+		"state", "states", "stated", "give", "gives", "given", "document", "documents", "evidence", "explicit", "explicitly",
+		"direct", "directly", "determine", "determined", "answer", "answered", "question", "unable", "unclear", "unknown",
+		"seem", "seems", "appear", "appears", "available", "contain", "contains", "contained", "include", "includes", "included",
+		"exact", "exactly", "unfortunately", "conclude", "concluded", "enough", "sufficient", "insufficient", "know", "known",
+		"relevant", "say", "says", "said", "tell", "tells", "told", "indicate", "indicates", "indicated", "list", "lists",
+		"listed", "clear", "clearly", "discuss", "discussed", "confirm", "confirmed", "instead", "page", "pages", "article",
+		"articles", "source", "sources", "knowledge", "identify", "identified", "context", "above", "still", "yet", "need",
+		"needed", "name", "couldn't", "could", "cover", "covered", "show", "shows", "shown", "refer", "related",
+		"locate", "matching", "regarding", "concerning", "anything", "something":
+		return true
 	}
-	return set
+	return false
 }
