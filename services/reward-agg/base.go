@@ -1,10 +1,6 @@
 package rewardagg
 
-import (
-	"strings"
-
-	"github.com/stepgap/stepgap/pkg/schema"
-)
+import "github.com/stepgap/stepgap/pkg/schema"
 
 // noteNoFacts marks a step whose label carries nothing to apply the rules to.
 const noteNoFacts = "no_facts"
@@ -38,15 +34,17 @@ func unpaidBy(views []*view, i int, p *Profile) Rule {
 		return ""
 	}
 	label, f := views[i].label, views[i].facts()
-	claim := claimOf(f)
+	read := views[i].read
 	for _, c := range []struct {
 		rule Rule
 		hit  func() bool
 	}{
 		{RuleAbstention, func() bool { return f.Abstains || label.Reason == schema.ReasonAbstainOK }},
-		{RuleNoClaim, func() bool { return claim == "" || label.Reason == schema.ReasonNoClaim }},
-		{RuleRepeatedClaim, func() bool { return repeatsClaim(views[:i], claim, p.RepeatedClaim.Value) }},
-		{RuleRepeatedQuery, func() bool { return nothingNewAsked(views[:i], f, p.NearDuplicateQuery.Value) }},
+		{RuleNoClaim, func() bool { return read.claim == "" || label.Reason == schema.ReasonNoClaim }},
+		{RuleRepeatedClaim, func() bool {
+			return allSaid(views[:i], func(r *reading) []sentence { return r.sentences }, read.sentences, p.RepeatedClaim.Value)
+		}},
+		{RuleRepeatedQuery, func() bool { return nothingNewAsked(views, i) }},
 		{RuleSecondConclusion, func() bool { return f.Kind == schema.KindConclusion && hasConclusion(views[:i]) }},
 	} {
 		if p.unpaid(c.rule) && c.hit() {
@@ -56,24 +54,18 @@ func unpaidBy(views []*view, i int, p *Profile) Rule {
 	return ""
 }
 
-func claimOf(f *schema.Facts) string {
-	if c := strings.TrimSpace(f.Claim); c != "" {
-		return c
-	}
-	return strings.TrimSpace(f.Answer)
-}
-
 // nothingNewAsked reports a search step that did not search, although steps
 // came before it, or that searched for the same again: a step cut in two has
 // such a second half.
-func nothingNewAsked(earlier []*view, f *schema.Facts, threshold float64) bool {
+func nothingNewAsked(views []*view, i int) bool {
+	f, read := views[i].facts(), views[i].read
 	if f.Kind != schema.KindSearch {
 		return false
 	}
-	if strings.TrimSpace(f.Query) == "" {
-		return len(earlier) > 0
+	if read.query == nil {
+		return i > 0
 	}
-	return repeatsQuery(earlier, f.Query, threshold)
+	return read.asksAgain
 }
 
 func hasConclusion(earlier []*view) bool {

@@ -86,6 +86,7 @@ func nullReason(end *schema.RolloutEnd, views []*view, graded int, p *Profile) (
 }
 
 func withNumbers(r schema.Reward, views []*view, p *Profile) schema.Reward {
+	readAll(views, p)
 	raws := make([]raw, len(views))
 	for i := range views {
 		raws[i] = baseOf(views, i, p)
@@ -118,6 +119,7 @@ func withNumbers(r schema.Reward, views []*view, p *Profile) schema.Reward {
 type view struct {
 	ref   schema.StepRef
 	label *schema.Label // nil: absent
+	read  *reading      // nil: no facts
 }
 
 func viewsOf(end *schema.RolloutEnd, labels map[int]*schema.Label) ([]*view, error) {

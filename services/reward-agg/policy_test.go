@@ -78,7 +78,7 @@ func each(f func(i int, a act) []act) func([]act) []act {
 }
 
 func halves(a act) (act, act, bool) {
-	s := sentencesOf(a.claim)
+	s := sentencesOf(a.claim, len(a.claim))
 	if !paid(a) || a.kind == schema.KindConclusion || len(s) < 2 {
 		return a, a, false
 	}

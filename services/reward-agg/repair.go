@@ -1,9 +1,9 @@
 package rewardagg
 
 import (
+	"slices"
 	"strings"
 
-	"github.com/stepgap/stepgap/internal/evidence"
 	"github.com/stepgap/stepgap/pkg/schema"
 )
 
@@ -25,9 +25,9 @@ func repairOf(views []*view, i int, p *Profile) repair {
 	case schema.GapContradicted:
 		return retraction(views, i, j, p)
 	case schema.GapIrrelevant:
-		return search(views, i, j, p, schema.ShapeReSearched, nil)
+		return search(views, i, j, schema.ShapeReSearched)
 	case schema.GapMissingBridge:
-		return search(views, i, j, p, schema.ShapeBridged, namesOf(views[i].facts()))
+		return search(views, i, j, schema.ShapeBridged)
 	default:
 		return repair{}
 	}
@@ -72,77 +72,41 @@ func retraction(views []*view, i, j int, p *Profile) repair {
 	if f == nil {
 		return repair{at: j}
 	}
-	took := p.retracts(evidence.FoldString(f.Text)) || anySentence(f.Text, p)
-	return repair{known: true, reason: either(took && !assertedAgain(views[j:], views[i].facts(), p), schema.ShapeRetracted), at: j}
+	took := views[j].read.retracts && !assertedAgain(views[j:], views[i], p)
+	return repair{known: true, reason: either(took, schema.ShapeRetracted), at: j}
 }
 
-func anySentence(text string, p *Profile) bool {
-	for _, s := range sentencesOf(text) {
-		if p.retracts(evidence.FoldString(s)) {
-			return true
-		}
-	}
-	return false
-}
-
-// assertedAgain reports whether later steps say all that f claimed, outside the
-// sentences that take it back, or abstain again where f's fault was to.
-func assertedAgain(later []*view, f *schema.Facts, p *Profile) bool {
+// assertedAgain reports whether later steps say all that v claimed, outside the
+// sentences that take it back, or abstain again where v's fault was to.
+func assertedAgain(later []*view, v *view, p *Profile) bool {
+	f := v.facts()
 	if f == nil {
 		return false
 	}
-	claim := strings.TrimSpace(f.Claim)
-	var claims []string
-	for _, v := range later {
-		g := v.facts()
-		switch {
-		case g == nil:
-		case claim == "" && g.Abstains:
-			return true
-		default:
-			claims = append(claims, standing(g.Claim, p))
-		}
+	if strings.TrimSpace(f.Claim) == "" {
+		return slices.ContainsFunc(later, func(l *view) bool { return l.facts() != nil && l.facts().Abstains })
 	}
-	return allSaid(claims, claim, p.RepeatedClaim.Value)
-}
-
-// standing is a claim without the sentences that take something back: they
-// name what they retract.
-func standing(claim string, p *Profile) string {
-	var keep []string
-	for _, s := range sentencesOf(claim) {
-		if !p.retracts(evidence.FoldString(s)) {
-			keep = append(keep, s)
-		}
-	}
-	return strings.Join(keep, " ")
+	return allSaid(later, func(r *reading) []sentence { return r.standing }, v.read.sentences, p.RepeatedClaim.Value)
 }
 
 // search judges step j as a search that mends step i: a query that is no
-// near-duplicate of any earlier one and, where names are given, holds one of
-// them that the earlier queries lack.
-func search(views []*view, i, j int, p *Profile, right schema.ShapeReason, names []string) repair {
-	f := views[j].facts()
-	if f == nil || views[i].facts() == nil {
+// near-duplicate of any earlier one and, for a bridge, names an entity of step i
+// that the earlier queries lack.
+func search(views []*view, i, j int, right schema.ShapeReason) repair {
+	gap, f := views[i].facts(), views[j].facts()
+	if f == nil || gap == nil {
 		return repair{at: j}
 	}
 	done := repair{known: true, reason: schema.ShapeIgnored, at: j}
-	query := strings.TrimSpace(f.Query)
+	read := views[j].read
 	switch {
-	case query == "":
-	case repeatsQuery(views[:j], query, p.NearDuplicateQuery.Value):
+	case read.query == nil:
+	case read.asksAgain:
 		done.reason = schema.ShapeNearDuplicate
-	case right == schema.ShapeReSearched || namesNew(views[:j], query, names):
+	case right == schema.ShapeReSearched || read.query.namesNew(views[:j], gap.Entities):
 		done.reason = right
 	}
 	return done
-}
-
-func namesOf(f *schema.Facts) []string {
-	if f == nil {
-		return nil
-	}
-	return f.Entities
 }
 
 func either(did bool, reason schema.ShapeReason) schema.ShapeReason {

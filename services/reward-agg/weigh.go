@@ -2,7 +2,6 @@ package rewardagg
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/stepgap/stepgap/pkg/schema"
 )
@@ -74,8 +73,7 @@ func addShapes(views []*view, raws []raw, p *Profile) {
 		}
 	}
 	for i, v := range views {
-		if f := v.facts(); v.graded() && v.gap() == schema.GapNone && f != nil && !charged[i] &&
-			strings.TrimSpace(f.Query) != "" && repeatsQuery(views[:i], f.Query, p.NearDuplicateQuery.Value) {
+		if v.graded() && v.gap() == schema.GapNone && v.read != nil && v.read.asksAgain && !charged[i] {
 			raws[i].setShape(repair{known: true, reason: schema.ShapeNearDuplicate, at: i}, views, p)
 		}
 	}
@@ -146,7 +144,7 @@ func weigh(views []*view, raws []raw, p *Profile) {
 	count := 0
 	var idle []float64
 	for i := range raws {
-		working[i] = works(views, i, raws[i], p)
+		working[i] = works(views, i, raws[i])
 		t := raws[i].total()
 		switch {
 		case working[i]:
@@ -200,13 +198,12 @@ func divisor(d Divisor, steps int, working float64) float64 {
 
 // works reports a step that penalties are shared with: one paid for its claim,
 // or one that asked something new and did not get it.
-func works(views []*view, i int, r raw, p *Profile) bool {
+func works(views []*view, i int, r raw) bool {
 	switch views[i].gap() {
 	case schema.GapNone:
 		return r.base != nil && *r.base > 0
 	case schema.GapIrrelevant, schema.GapMissingBridge:
-		f := views[i].facts()
-		return f != nil && !nothingNewAsked(views[:i], f, p.NearDuplicateQuery.Value)
+		return views[i].read != nil && !nothingNewAsked(views, i)
 	default:
 		return false
 	}
