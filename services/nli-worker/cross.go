@@ -205,16 +205,6 @@ func (c *Cross) candidates(claim string, query evidence.Query, quotes []schema.Q
 	return out, nil
 }
 
-func sharesName(premise, claim string) bool {
-	words := evidence.Words(premise)
-	for _, name := range evidence.Names(claim) {
-		if holdsName(words, name) {
-			return true
-		}
-	}
-	return false
-}
-
 // earlierQuotes are the quotes of the graded labels of steps before one, in
 // step order: those that were found in a passage, and of entailed steps also
 // the windows that entailed.

@@ -28,12 +28,41 @@ func absent(premise, claim string) string {
 	return ""
 }
 
-// aboutSame reports whether premise is about what claim is about: it holds the
-// first name of the claim, which is its subject more often than not. A claim
-// without names says nothing against it.
+// aboutSame reports whether premise holds the first name of claim, which is
+// its subject more often than not. Where it doesn't, it can't contradict the
+// claim. A claim without names says nothing against any premise.
 func aboutSame(premise, claim string) bool {
 	names := evidence.Names(claim)
 	return len(names) == 0 || holdsName(evidence.Words(premise), names[0])
+}
+
+// sharesName reports whether premise names anything that claim names.
+func sharesName(premise, claim string) bool {
+	words := evidence.Words(premise)
+	for _, name := range evidence.Names(claim) {
+		if holdsName(words, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// nothingDiffers reports whether all content words of claim stand in premise
+// and both deny or neither does. Then there is nothing by which the premise
+// could contradict the claim, however sure the model is: small models take
+// "B was built by A" for the opposite of "A built B".
+func nothingDiffers(premise, claim string) bool {
+	have := make(map[string]bool)
+	for _, t := range evidence.ContentTokens(premise) {
+		have[t] = true
+	}
+	words := evidence.ContentTokens(claim)
+	for _, t := range words {
+		if !have[t] {
+			return false
+		}
+	}
+	return len(words) > 1 && evidence.Negated(premise) == evidence.Negated(claim)
 }
 
 // conflict says how premise and claim differ in a value, where the rest of the

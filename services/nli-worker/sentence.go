@@ -103,7 +103,7 @@ func (s *sentence) read(c []candidate, scores []schema.Scores) finding {
 	o := s.local.opts
 	core, all := c[0], c[len(c)-1] // all is the widest
 	if scores[0].Contradiction >= o.Contradiction {
-		if !o.Guard || aboutSame(core.premise, s.claim) {
+		if !o.Guard || aboutSame(core.premise, s.claim) && !nothingDiffers(core.premise, s.claim) {
 			return s.finding(contradicted, core, scores[0], "", len(c))
 		}
 	}
@@ -120,8 +120,10 @@ func (s *sentence) read(c []candidate, scores []schema.Scores) finding {
 	note := ""
 	if o.Guard {
 		switch {
-		case scores[0].Contradiction >= o.Contradiction:
+		case scores[0].Contradiction >= o.Contradiction && !aboutSame(core.premise, s.claim):
 			note = "the evidence is about something else"
+		case scores[0].Contradiction >= o.Contradiction:
+			note = "the model sees a contradiction where no word differs"
 		case scores[0].Entailment >= o.Entailment:
 			note = absent(core.premise, s.claim) + " is not in the evidence"
 		}
