@@ -29,6 +29,12 @@ type LiveOptions struct {
 	Now func() time.Time
 }
 
+type liveVerdict struct {
+	gap    schema.Gap
+	detail string
+	entry  schema.TrailEntry
+}
+
 // liveHandler answers live checks on the asker's inbox. They are never
 // rewarded, and a check whose asker has stopped waiting is dropped.
 type liveHandler struct{ o LiveOptions }
@@ -70,12 +76,16 @@ func (h *liveHandler) Handle(ctx context.Context, m *Message) Result {
 	if err != nil {
 		return h.refuse(m, answer, schema.ReasonOf(err), err.Error())
 	}
-	if env.deadline > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, left)
-		defer cancel()
+	if env.deadline == 0 {
+		left = h.o.Deadline // somebody waits for the answer, and not for ever
 	}
-	gap, detail, entry, err := h.o.Check(ctx, step)
+	ctx, cancel := context.WithTimeout(ctx, left)
+	defer cancel()
+	v, err := guarded(ctx, func() (liveVerdict, error) {
+		gap, detail, entry, err := h.o.Check(ctx, step)
+		return liveVerdict{gap, detail, entry}, err
+	})
+	gap, detail, entry := v.gap, v.detail, v.entry
 	if err != nil {
 		reason := schema.ReasonInternal
 		if je := judge.AsError(err); je != nil {

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -31,7 +33,7 @@ func (s *settler) label(ctx context.Context, l *schema.Label, m *Message, body [
 	if err := l.Validate(); err != nil {
 		// A fault of a judge or of ours: never let a number that is none out.
 		s.log.Error("a label failed its own checks", "run", id.Run, "rollout", id.Rollout, "step", id.Index, "error", err)
-		l = ungraded(id, l.Digest, s.stage, schema.ReasonInternal, err.Error(), l.Trail)
+		l = ungraded(id, l.Digest, s.stage, schema.ReasonInternal, err.Error(), withoutNonNumbers(l.Trail))
 	}
 	encoded, err := encodeLabel(l)
 	if err != nil {
@@ -139,6 +141,28 @@ func ungraded(id schema.StepID, digest string, stage schema.Stage, reason schema
 		Stage: stage, Reason: reason, Detail: clip(detail, 4<<10), Trail: trail,
 	}
 }
+
+// withoutNonNumbers drops the numbers that are none from a trail, so that what is
+// known of a failed judgement can be kept.
+func withoutNonNumbers(trail []schema.TrailEntry) []schema.TrailEntry {
+	clean := slices.Clone(trail[:min(len(trail), schema.MaxTrail)])
+	for i := range clean {
+		clean[i].Scores = finiteScores(clean[i].Scores)
+		if c := clean[i].Confidence; c != nil && !finite(*c) {
+			clean[i].Confidence = nil
+		}
+	}
+	return clean
+}
+
+func finiteScores(s *schema.Scores) *schema.Scores {
+	if s == nil || finite(s.Entailment) && finite(s.Neutral) && finite(s.Contradiction) {
+		return s
+	}
+	return nil
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // clip cuts s to at most n bytes on a code point's border.
 func clip(s string, n int) string {

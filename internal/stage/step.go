@@ -218,7 +218,8 @@ func (h *stepHandler) decide(ctx context.Context, m *Message, id schema.StepID, 
 	decideCtx, cancel := context.WithTimeoutCause(ctx, budget, errBudget)
 	defer cancel()
 	start := time.Now()
-	decision, err := h.o.Decider.Decide(decideCtx, &t.item)
+	item := t.item // the decider's own: one that is left behind must share nothing
+	decision, err := guarded(decideCtx, func() (tree.Decision, error) { return h.o.Decider.Decide(decideCtx, &item) })
 	took := time.Since(start)
 	if err != nil {
 		return h.failed(ctx, decideCtx, m, id, env, t, err, took)
@@ -234,6 +235,11 @@ func (h *stepHandler) decide(ctx context.Context, m *Message, id schema.StepID, 
 	}
 	decision.Entry.LatencyUS = took.Microseconds()
 	trail := append(slices.Clone(t.item.Trail), decision.Entry)
+	if e := decision.Entry; finiteScores(e.Scores) != e.Scores || e.Confidence != nil && !finite(*e.Confidence) {
+		// Stopped here, so that the label names the stage whose judge did it.
+		t.item.Trail = withoutNonNumbers(trail)
+		return h.giveUp(ctx, m, id, env, schema.ReasonInternal, fmt.Sprintf("the judge of %s gave a score that is not a number", h.o.Stage), t)
+	}
 	if decision.Next == tree.HopDone {
 		return h.label(ctx, &schema.Label{
 			Run: id.Run, Rollout: id.Rollout, Index: id.Index, Digest: env.digest,
