@@ -5,8 +5,9 @@ import "github.com/stepgap/stepgap/pkg/schema"
 // noteNoFacts marks a step whose label carries nothing to apply the rules to.
 const noteNoFacts = "no_facts"
 
-// baseOf gives the base of step i, undivided, and where it is anchored.
-func baseOf(views []*view, i int, p *Profile) raw {
+// baseOf gives the base of step i, undivided, and where it is anchored. raws
+// holds those of the steps before it.
+func baseOf(views []*view, raws []raw, i int, p *Profile) raw {
 	v := views[i]
 	value, ok := p.Base.Of(v.gap())
 	if !ok || !v.graded() {
@@ -21,7 +22,7 @@ func baseOf(views []*view, i int, p *Profile) raw {
 	if value <= 0 {
 		return r
 	}
-	if rule := unpaidBy(views, i, p); rule != "" {
+	if rule := unpaidBy(views, raws, i, p); rule != "" {
 		*r.base, r.note = 0, string(rule)
 	}
 	return r
@@ -29,7 +30,7 @@ func baseOf(views []*view, i int, p *Profile) raw {
 
 // unpaidBy returns the first of p's rules that keeps step i's base from being
 // positive, or "".
-func unpaidBy(views []*view, i int, p *Profile) Rule {
+func unpaidBy(views []*view, raws []raw, i int, p *Profile) Rule {
 	if len(p.Unpaid) == 0 {
 		return ""
 	}
@@ -45,6 +46,7 @@ func unpaidBy(views []*view, i int, p *Profile) Rule {
 			return allSaid(views[:i], func(r *reading) []sentence { return r.sentences }, read.sentences, p.RepeatedClaim.Value)
 		}},
 		{RuleRepeatedQuery, func() bool { return nothingNewAsked(views, i) }},
+		{RuleRepeatedSource, func() bool { return f.Kind == schema.KindSearch && sourcePaid(views[:i], raws[:i], label) }},
 		{RuleSecondConclusion, func() bool { return f.Kind == schema.KindConclusion && hasConclusion(views[:i]) }},
 	} {
 		if p.unpaid(c.rule) && c.hit() {
@@ -66,6 +68,27 @@ func nothingNewAsked(views []*view, i int) bool {
 		return i > 0
 	}
 	return read.asksAgain
+}
+
+// sourcePaid reports whether the passage that decided a label has decided an
+// earlier step that was paid: what one passage says can be claimed in one step.
+func sourcePaid(earlier []*view, raws []raw, label *schema.Label) bool {
+	source := sourceOf(label)
+	for i, v := range earlier {
+		if source != "" && raws[i].base != nil && *raws[i].base > 0 && v.gap() == schema.GapNone && sourceOf(v.label) == source {
+			return true
+		}
+	}
+	return false
+}
+
+// sourceOf is the digest of the passage that decided a label; "" where none
+// did. The first quote decides.
+func sourceOf(label *schema.Label) string {
+	if len(label.Quotes) == 0 {
+		return ""
+	}
+	return label.Quotes[0].Passage
 }
 
 func hasConclusion(earlier []*view) bool {

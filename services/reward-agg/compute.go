@@ -89,7 +89,7 @@ func withNumbers(r schema.Reward, views []*view, p *Profile) schema.Reward {
 	readAll(views, p)
 	raws := make([]raw, len(views))
 	for i := range views {
-		raws[i] = baseOf(views, i, p)
+		raws[i] = baseOf(views, raws, i, p)
 	}
 	addShapes(views, raws, p)
 	if p.CapGaps {

@@ -64,6 +64,12 @@ func TestUnpaidSteps(t *testing.T) {
 	t.Parallel()
 	p := profile(t, "stepgap")
 	paid := ok("Ada Lovelace birth", "Ada Lovelace was born in London in 1815.")
+	paid.source = "p1"
+	sourced := func(passage string) act {
+		a := ok("mathematician countess", "She was a countess.")
+		a.source = passage
+		return a
+	}
 	for name, c := range map[string]struct {
 		step act
 		want Rule
@@ -82,6 +88,8 @@ func TestUnpaidSteps(t *testing.T) {
 		"repeats and adds":        {ok("Lovelace life", "Ada Lovelace was born in London. She died in 1852."), ""},
 		"same query":              {ok("birth Ada Lovelace", "She was a countess."), RuleRepeatedQuery},
 		"no query":                {ok("", "She was a countess."), RuleRepeatedQuery},
+		"other passage":           {sourced("p2"), ""},
+		"same passage":            {sourced("p1"), RuleRepeatedSource},
 		"conclusion":              {conclude(schema.GapNone, "Therefore she was English.", "English"), ""},
 		"conclusion that repeats": {conclude(schema.GapNone, "Therefore Ada Lovelace was born in 1815.", "1815"), RuleRepeatedClaim},
 		"answer without a claim":  {conclude(schema.GapNone, "", "Marylebone"), ""},

@@ -23,6 +23,7 @@ type act struct {
 	entities []string
 	saw      int
 	abstains bool
+	source   string // of the deciding quote
 	noFacts  bool
 	absent   bool
 }
@@ -34,6 +35,9 @@ func (a act) label(index int) *schema.Label {
 	}
 	if l.Stage == "" {
 		l.Stage = schema.StageLocal
+	}
+	if a.source != "" {
+		l.Quotes = []schema.Quote{{Passage: a.source, Match: schema.MatchExact}}
 	}
 	if a.noFacts {
 		return l

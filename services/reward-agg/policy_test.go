@@ -106,6 +106,15 @@ func tricks() []trick {
 			}
 			return []act{first, second}
 		}), false},
+		{"split steps, query reworded", each(func(i int, a act) []act {
+			first, second, can := halves(a)
+			if !can {
+				return []act{a}
+			}
+			first.source = fmt.Sprintf("passage %d", i)
+			second.source, second.query = first.source, fmt.Sprintf("another approach number%d", i)
+			return []act{first, second}
+		}), false},
 		{"pad with no-ops at the end", func(acts []act) []act { return append(slices.Clone(acts), noop, noop, noop) }, false},
 		{"pad with no-ops throughout", each(func(_ int, a act) []act { return []act{noop, a} }), false},
 		{"restate earlier claims", each(func(i int, a act) []act {
@@ -248,18 +257,19 @@ func TestPolicyTricksThatWinUnderPaper(t *testing.T) {
 	want := map[string][]float64{
 		"split steps, second half without a query": {+0.40, +0.40, +0.40, +0.40, +0.20, +0.40},
 		"split steps, query repeated":              {+0.30, +0.30, +0.30, +0.30, +0.15, +0.30},
+		"split steps, query reworded":              {+0.40, +0.40, +0.40, +0.40, +0.20, +0.40},
 		"pad with no-ops at the end":               {+0.60, +0.60, +0.60, +0.60, +0.60, +0.50},
 		"pad with no-ops throughout":               {+0.60, +0.60, +0.60, +0.60, +0.60, +0.60},
-		"restate earlier claims":                   {+0.35, +0.35, +0.35, +0.35, +0.20, +0.35},
-		"contradict then retract":                  {+0.30, +0.30, +0.15, +0.10, +0.15, +0.30},
+		"restate earlier claims":                   {+0.40, +0.40, +0.40, +0.40, +0.20, +0.40},
+		"contradict then retract":                  {+0.30, +0.30, +0.10, +0.10, +0.15, +0.30},
 		"contradict then retract, all along":       {+0.20, +0.20, +0.15, +0.05, +0.20, +0.50},
 		"contradict at the end":                    {+0.05, +0.05, +0.05, +0.05, +0.05, -0.05},
-		"open a bridge gap, then mend it":          {+0.10, +0.10, -0.05, -0.10, +0.05, +0.10},
+		"open a bridge gap, then mend it":          {+0.10, +0.10, -0.10, -0.10, +0.05, +0.10},
 		"abstain always":                           {-0.65, -0.65, -0.65, -0.85, -0.25, -0.50},
 		"duplicate queries":                        {+0.60, +0.30, +0.40, +0.50, +0.30, +0.60},
 		"never claim":                              {+0.00, +0.00, +0.00, -0.20, +0.00, +0.00},
 		"never search":                             {-0.70, -0.70, -0.75, -0.85, -0.70, -0.40},
-		"seek what is not there and say so":        {+0.35, +0.35, +0.35, +0.35, +0.35, +0.35},
+		"seek what is not there and say so":        {+0.40, +0.40, +0.40, +0.40, +0.40, +0.40},
 		"ask the same again after a gap":           {+0.00, +0.05, +0.05, -0.05, +0.05, +0.00},
 		"conclude again and again":                 {+0.40, +0.40, +0.40, +0.40, +0.40, +0.30},
 	}

@@ -67,11 +67,20 @@ type Divide struct {
 type Rule string
 
 // The rules. They are also the notes that a step's reward carries.
+//   - no_claim: the step claims nothing.
+//   - repeated_claim: earlier claims already say each of its sentences.
+//   - justified_abstention: it abstains on what it sought.
+//   - repeated_query: a search step that asks what an earlier one asked, or,
+//     after the first step, asks nothing.
+//   - repeated_source: a search step decided by the passage that decided an
+//     earlier paid one.
+//   - second_conclusion: the rollout has concluded before.
 const (
 	RuleNoClaim          Rule = "no_claim"
 	RuleRepeatedClaim    Rule = "repeated_claim"
 	RuleAbstention       Rule = "justified_abstention"
 	RuleRepeatedQuery    Rule = "repeated_query"
+	RuleRepeatedSource   Rule = "repeated_source"
 	RuleSecondConclusion Rule = "second_conclusion"
 )
 

@@ -31,6 +31,7 @@ func genActs(t *rapid.T) []act {
 			a.claim += fmt.Sprintf("Alba %s went to %s. ", rapid.SampledFrom(letters()).Draw(t, "who"), rapid.SampledFrom(letters()).Draw(t, "where"))
 		}
 		a.text = a.claim
+		a.source = rapid.SampledFrom(letters()).Draw(t, "source")
 		if rapid.Bool().Draw(t, "takes back") {
 			a.text = backWords + a.claim
 		}
@@ -125,8 +126,14 @@ func TestPropertySplittingAndPaddingEarnNothing(t *testing.T) {
 		}
 		i := rapid.IntRange(0, len(acts)-1).Draw(rt, "at")
 		if first, second, can := halves(acts[i]); can {
-			if rapid.Bool().Draw(rt, "without a query") {
+			switch rapid.SampledFrom([]string{"none", "same", "other"}).Draw(rt, "second query") {
+			case "none":
 				second.query = ""
+			case "other":
+				if r.Steps[i].Base == nil || *r.Steps[i].Base <= 0 {
+					return // asking anew may well earn what asking again did not
+				}
+				second.query = "unheard number1"
 			}
 			split := compute(p, slices.Concat(acts[:i], []act{first, second}, acts[i+1:])...)
 			if split.Process != nil {

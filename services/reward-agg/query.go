@@ -85,8 +85,12 @@ func (q *query) same(other *query, threshold float64) bool {
 
 // spelledAlike reports whether two words are spellings of one: one letter apart
 // from seven letters on, two from ten on. Shorter words one letter apart are
-// mostly other words ("Iran", "Iraq"; "Gambia", "Zambia").
+// mostly other words ("Iran", "Iraq"; "Gambia", "Zambia"), and a digit is never a
+// slip.
 func spelledAlike(a, b string) bool {
+	if strings.ContainsAny(a+b, "0123456789") {
+		return false
+	}
 	ra, rb := []rune(a), []rune(b)
 	short := min(len(ra), len(rb))
 	allowed := 0

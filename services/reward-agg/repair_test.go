@@ -200,6 +200,7 @@ func TestSameQuery(t *testing.T) {
 		{"Zbigniew Brzezinski father occupation", "Zbignew Brzezinsky father occupation", true},
 		{"北京人口", "北京人口", true},
 		{"北京人口", "上海人口", false},
+		{"Gemini4a launch site", "Gemini4b launch site", false},
 		{"population of Iran", "population of Iraq", false},
 		{"Pokémon release", "pokemon release", true},
 		{"???", "???", true},

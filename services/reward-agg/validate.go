@@ -47,7 +47,7 @@ func (p *Profile) validate() error {
 	}
 	for i, r := range p.Unpaid {
 		switch r {
-		case RuleNoClaim, RuleRepeatedClaim, RuleAbstention, RuleRepeatedQuery, RuleSecondConclusion:
+		case RuleNoClaim, RuleRepeatedClaim, RuleAbstention, RuleRepeatedQuery, RuleRepeatedSource, RuleSecondConclusion:
 		default:
 			return &ProfileError{fmt.Sprintf("unpaid[%d]", i), fmt.Sprintf("%.40q is no rule", string(r))}
 		}
