@@ -20,12 +20,10 @@ type envelope struct {
 }
 
 // openEnvelope reads the headers. At the first stage, acceptance and digest are
-// what the server and the bytes say, whatever a publisher wrote.
+// what the server and the bytes say, whatever a publisher wrote. Beside an error
+// it returns what could be read, digest and acceptance at least.
 func openEnvelope(m *Message, first bool, fallback time.Duration) (envelope, error) {
 	e := envelope{accepted: m.Time, deadline: fallback}
-	if v := m.Header(schema.HeaderSchema); v != "" && v != schema.Version {
-		return e, &schema.FieldError{Field: "header " + schema.HeaderSchema, Problem: fmt.Sprintf("is %.20q, this program reads %s", v, schema.Version), Reason: schema.ReasonUnsupportedWire}
-	}
 	if first {
 		e.digest = schema.Digest(m.Data())
 	} else {
@@ -33,6 +31,9 @@ func openEnvelope(m *Message, first bool, fallback time.Duration) (envelope, err
 		if ns, err := strconv.ParseInt(m.Header(schema.HeaderAccepted), 10, 64); err == nil {
 			e.accepted = time.Unix(0, ns)
 		}
+	}
+	if v := m.Header(schema.HeaderSchema); v != "" && v != schema.Version {
+		return e, &schema.FieldError{Field: "header " + schema.HeaderSchema, Problem: fmt.Sprintf("is %.20q, this program reads %s", v, schema.Version), Reason: schema.ReasonUnsupportedWire}
 	}
 	if v := m.Header(schema.HeaderDeadline); v != "" {
 		d, err := time.ParseDuration(v)

@@ -1,36 +1,63 @@
 package stage
 
 import (
-	"github.com/stepgap/stepgap/internal/claim"
+	"slices"
+
 	"github.com/stepgap/stepgap/internal/evidence"
 	"github.com/stepgap/stepgap/pkg/schema"
 )
 
 // factsOf collects what rewards are computed from.
-func factsOf(step *schema.Step) *schema.Facts {
-	reading := claim.Read(step)
-	entities := evidence.Entities(step.Claim)
-	seen := map[string]bool{}
-	for _, e := range entities {
-		seen[e] = true
+func factsOf(step *schema.Step, l *schema.Label) *schema.Facts {
+	facts := &schema.Facts{
+		Kind: step.Kind, Query: step.Query, Text: clip(step.Text, 64<<10), Claim: clip(step.Claim, 64<<10),
+		Answer: step.Answer, Spans: step.Spans, Saw: step.Saw,
+		// Whether the step abstains was decided by A, from its text; what it
+		// decided is where it sent the step.
+		Abstains: slices.ContainsFunc(l.Trail, func(t schema.TrailEntry) bool { return t.Stage == schema.StageAbstain }),
 	}
-	for _, p := range step.Own() {
-		for _, e := range append([]string{p.Title}, evidence.Entities(p.Text)...) {
-			if len(entities) >= schema.MaxEntities {
-				break
-			}
-			if e != "" && !seen[e] {
+	if bridgeable(l) {
+		facts.Entities = entitiesOf(step)
+	}
+	return facts
+}
+
+// sureEntailment is an entailment that no sensible threshold would turn down.
+const sureEntailment = 0.95
+
+// bridgeable reports whether the label is, or could under other thresholds
+// become, one whose repair is judged by entities. Finding them in long passages
+// is the dearest part of a label, and most steps need none.
+func bridgeable(l *schema.Label) bool {
+	if l.Label == schema.GapMissingBridge {
+		return true
+	}
+	for _, t := range l.Trail {
+		if t.Scores != nil && t.Scores.Entailment < sureEntailment {
+			return true
+		}
+	}
+	return false
+}
+
+// entitiesOf names what the step's claim and its own passages are about.
+func entitiesOf(step *schema.Step) []string {
+	entities := []string{}
+	seen := map[string]bool{}
+	add := func(names ...string) {
+		for _, e := range names {
+			if e = clip(e, 512); e != "" && !seen[e] && len(entities) < schema.MaxEntities {
 				seen[e] = true
-				entities = append(entities, clip(e, 512))
+				entities = append(entities, e)
 			}
 		}
 	}
-	if len(entities) > schema.MaxEntities {
-		entities = entities[:schema.MaxEntities]
+	add(evidence.Entities(step.Claim)...)
+	for _, p := range step.Own() {
+		add(p.Title)
+		if len(entities) < schema.MaxEntities {
+			add(evidence.Entities(p.Text)...)
+		}
 	}
-	return &schema.Facts{
-		Kind: step.Kind, Query: step.Query, Text: clip(step.Text, 64<<10), Claim: clip(step.Claim, 64<<10),
-		Answer: step.Answer, Entities: entities, Spans: step.Spans, Saw: step.Saw,
-		Abstains: reading.Abstains(),
-	}
+	return entities
 }

@@ -191,7 +191,7 @@ func (h *stepHandler) giveUp(ctx context.Context, m *Message, id schema.StepID, 
 		}
 		l.Trail, l.Quotes = t.item.Trail, t.item.Quotes
 		if t.item.Step != nil {
-			l.Facts = factsOf(t.item.Step)
+			l.Facts = factsOf(t.item.Step, l)
 		}
 	}
 	return h.label(ctx, l, m, body)
@@ -241,13 +241,15 @@ func (h *stepHandler) decide(ctx context.Context, m *Message, id schema.StepID, 
 		return h.giveUp(ctx, m, id, env, schema.ReasonInternal, fmt.Sprintf("the judge of %s gave a score that is not a number", h.o.Stage), t)
 	}
 	if decision.Next == tree.HopDone {
-		return h.label(ctx, &schema.Label{
+		l := &schema.Label{
 			Run: id.Run, Rollout: id.Rollout, Index: id.Index, Digest: env.digest,
 			Label: decision.Gap, Repair: decision.Gap.Repair(), Stage: h.o.Stage,
 			Reason: decision.Reason, Detail: clip(decision.Detail, 4<<10),
-			Quotes: decision.Quotes, Facts: factsOf(t.item.Step), Trail: trail,
+			Quotes: decision.Quotes, Trail: trail,
 			AcceptedNS: env.accepted.UnixNano(),
-		}, m, t.body)
+		}
+		l.Facts = factsOf(t.item.Step, l)
+		return h.label(ctx, l, m, t.body)
 	}
 	prefix, ok := prefixOf(decision.Next)
 	if !ok {
