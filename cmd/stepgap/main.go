@@ -1,0 +1,24 @@
+// Command stepgap checks the steps of search agents: it serves the stages of
+// the pipeline, labels logged rollouts, publishes and watches.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := newRoot(version).ExecuteContext(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "stepgap: "+err.Error())
+		os.Exit(1)
+	}
+}
