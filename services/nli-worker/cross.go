@@ -175,7 +175,7 @@ func (c *Cross) candidates(claim string, query evidence.Query, quotes []schema.Q
 		if err != nil {
 			return nil, err
 		}
-		p := w.premise()
+		p := w.premise
 		if seen[p] {
 			continue
 		}

@@ -25,7 +25,7 @@ type candidate struct {
 	windows []window
 }
 
-func single(w window) candidate { return candidate{premise: w.premise(), windows: []window{w}} }
+func single(w window) candidate { return candidate{premise: w.premise, windows: []window{w}} }
 
 // judge asks the model in two rounds: the deciding window, by itself and with
 // its neighbours; then, if that left the sentence open, the premises that count
@@ -41,7 +41,7 @@ func (s *sentence) judge(ctx context.Context, quotes []schema.Quote, windows []w
 		return finding{}, err
 	}
 	first := []candidate{single(core)}
-	if wide.premise() != core.premise() {
+	if wide.premise != core.premise {
 		first = append(first, single(wide))
 	}
 	scores, err := s.score(ctx, first)
@@ -81,7 +81,7 @@ func (s *sentence) deciding(quotes []schema.Quote, windows []window, ranking []r
 		if err != nil {
 			return window{}, err
 		}
-		if r := s.query.Relevance(w.premise()); r > relevance {
+		if r := s.query.Relevance(w.premise); r > relevance {
 			best, relevance, found = w, r, true
 			verified = quotes[i].Match != schema.MatchWindow
 		}
@@ -158,13 +158,13 @@ func (s *sentence) score(ctx context.Context, c []candidate) ([]schema.Scores, e
 func (s *sentence) others(core window, ranking []ranked) ([]candidate, error) {
 	o := s.local.opts
 	var out []candidate
-	seen := map[string]bool{core.premise(): true}
+	seen := map[string]bool{core.premise: true}
 	var near []window
 	for _, r := range ranking {
 		if len(near) == o.Windows || r.relevance < o.Related {
 			break
 		}
-		if p := r.premise(); !seen[p] && p != core.premise() {
+		if p := r.premise; !seen[p] && p != core.premise {
 			seen[p] = true
 			near = append(near, r.window)
 			out = append(out, single(r.window))
@@ -198,15 +198,15 @@ func (s *sentence) others(core window, ranking []ranked) ([]candidate, error) {
 
 // complement is the window which, together with core, holds most of the claim.
 func (s *sentence) complement(core window, ranking []ranked) (window, bool) {
-	const gain = 0.1
-	base := core.premise()
+	const gain, looked = 0.1, 32
+	base := core.premise
 	best, found := s.query.Relevance(base)+gain, false
 	var w window
-	for _, r := range ranking {
-		if r.relevance == 0 {
+	for i, r := range ranking {
+		if r.relevance == 0 || i == looked {
 			break
 		}
-		if got := s.query.Relevance(base + " " + r.premise()); got > best {
+		if got := s.query.Relevance(base + " " + r.premise); got > best {
 			best, w, found = got, r.window, true
 		}
 	}
@@ -219,7 +219,7 @@ func joined(ws []window) candidate {
 	var parts []string
 	seen := make(map[string]bool)
 	for _, w := range ws {
-		if p := w.premise(); !seen[p] {
+		if p := w.premise; !seen[p] {
 			seen[p] = true
 			parts = append(parts, p)
 			c.windows = append(c.windows, w)

@@ -14,16 +14,15 @@ import (
 type window struct {
 	passage *schema.Passage // nil for a quote whose passage isn't at hand
 	title   string
-	text    string        // without title
+	text    string // without title
+	// premise is the window as the model reads it: with its title before it,
+	// where the window doesn't name what the title does.
+	premise string
 	given   *schema.Quote // the quote that the window was made for
 	// first and last are the window's sentences, in sentences.
 	sentences   []evidence.Span
 	first, last int
 }
-
-// premise is the window as the model reads it: with its title before it, where
-// the window doesn't name what the title does.
-func (w window) premise() string { return evidence.Titled(w.title, w.text) }
 
 // passageWindows returns a window for each sentence of the passages; sentences
 // longer than limit tokens come in pieces.
@@ -84,7 +83,11 @@ func sentences(text string, limit int, count nli.TokenCounter) ([]evidence.Span,
 
 func newWindow(p *schema.Passage, title string, spans []evidence.Span, first, last int) window {
 	span := evidence.Span{Start: spans[first].Start, End: spans[last].End}
-	return window{passage: p, title: title, text: span.In(p.Text), sentences: spans, first: first, last: last}
+	text := span.In(p.Text)
+	return window{
+		passage: p, title: title, text: text, premise: evidence.Titled(title, text),
+		sentences: spans, first: first, last: last,
+	}
 }
 
 // span is where the window stands in its passage, in bytes.
@@ -120,13 +123,14 @@ func quoteWindow(q *schema.Quote, windows []window, claim evidence.Query, limit 
 			return window{}, fmt.Errorf("cutting the quote from %q: %w", q.Title, err)
 		}
 		for _, s := range spans {
-			parts = append(parts, window{title: title, text: s.In(q.Text)})
+			text := s.In(q.Text)
+			parts = append(parts, window{title: title, text: text, premise: evidence.Titled(title, text)})
 		}
 	}
 	whole := parts[0]
 	if last := parts[len(parts)-1]; whole.passage != nil && len(parts) > 1 {
 		whole = newWindow(whole.passage, whole.title, whole.sentences, whole.first, last.last)
-		fits, err := nli.Fits(whole.premise(), limit, count)
+		fits, err := nli.Fits(whole.premise, limit, count)
 		if err != nil {
 			return window{}, err
 		}
@@ -174,7 +178,7 @@ func widen(w window, claim evidence.Query, related float64, reach, limit int, co
 			return false, nil
 		}
 		next := newWindow(w.passage, w.title, w.sentences, first, last)
-		fits, err := nli.Fits(next.premise(), limit, count)
+		fits, err := nli.Fits(next.premise, limit, count)
 		if err != nil || !fits {
 			return false, err
 		}
@@ -215,13 +219,13 @@ type ranked struct {
 func rank(windows []window, claim evidence.Query) []ranked {
 	out := make([]ranked, len(windows))
 	for i, w := range windows {
-		out[i] = ranked{window: w, relevance: claim.Relevance(w.premise())}
+		out[i] = ranked{window: w, relevance: claim.Relevance(w.premise)}
 	}
 	sort.SliceStable(out, func(i, j int) bool {
 		if out[i].relevance != out[j].relevance {
 			return out[i].relevance > out[j].relevance
 		}
-		return out[i].premise() < out[j].premise()
+		return out[i].premise < out[j].premise
 	})
 	return out
 }
