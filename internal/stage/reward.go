@@ -60,7 +60,7 @@ func NewRewardHandler(o RewardOptions) (Handler, error) {
 func (h *rewardHandler) Handle(ctx context.Context, m *Message) Result {
 	id, err := schema.ParseRollout(schema.PrefixEnds, m.Subject())
 	if err != nil {
-		return h.dead(ctx, m, id.Step(0), schema.ReasonOf(err), err.Error(), m.Data(), "malformed")
+		return h.nowhere(ctx, m, schema.ReasonOf(err), err)
 	}
 	if v := m.Header(schema.HeaderSchema); v != "" && v != schema.Version {
 		return h.unreadable(ctx, m, id, schema.ReasonUnsupportedWire, fmt.Sprintf("schema version %.20q, this program reads %s", v, schema.Version))
@@ -92,7 +92,7 @@ func (h *rewardHandler) Handle(ctx context.Context, m *Message) Result {
 func (h *rewardHandler) Abandon(ctx context.Context, m *Message) Result {
 	id, err := schema.ParseRollout(schema.PrefixEnds, m.Subject())
 	if err != nil {
-		return h.dead(ctx, m, id.Step(0), schema.ReasonCrash, err.Error(), m.Data(), "crash")
+		return h.nowhere(ctx, m, schema.ReasonCrash, err)
 	}
 	return h.unreadable(ctx, m, id, schema.ReasonCrash, fmt.Sprintf("handling this end ended its worker more than %d times", maxAttempts))
 }

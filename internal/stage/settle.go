@@ -116,6 +116,13 @@ func (s *settler) dead(ctx context.Context, m *Message, id schema.StepID, reason
 	return Done(outcome)
 }
 
+// nowhere publishes the dead letter of a message whose subject names nothing
+// that a label or a reward could be given to. Many such subjects read the same
+// once mended, so the place in the stream tells them apart.
+func (s *settler) nowhere(ctx context.Context, m *Message, reason schema.Reason, problem error) Result {
+	return s.dead(ctx, m, schema.StepID{Index: int(m.Seq)}, reason, problem.Error(), m.Data(), string(reason))
+}
+
 // retry sends the message back with a growing delay: the fault can pass.
 func (s *settler) retry(m *Message, err error) Result {
 	delay := backoff(m.Delivered)

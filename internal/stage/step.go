@@ -119,7 +119,7 @@ func StreamOf(stage schema.Stage) string {
 func (h *stepHandler) Handle(ctx context.Context, m *Message) Result {
 	id, err := schema.ParseStep(h.place.prefix, m.Subject())
 	if err != nil {
-		return h.dead(ctx, m, id, schema.ReasonOf(err), err.Error(), m.Data(), "malformed")
+		return h.nowhere(ctx, m, schema.ReasonOf(err), err)
 	}
 	env, err := openEnvelope(m, h.place.first, h.o.Deadline)
 	if err != nil {
@@ -148,7 +148,7 @@ func (h *stepHandler) Handle(ctx context.Context, m *Message) Result {
 func (h *stepHandler) Abandon(ctx context.Context, m *Message) Result {
 	id, err := schema.ParseStep(h.place.prefix, m.Subject())
 	if err != nil {
-		return h.dead(ctx, m, id, schema.ReasonCrash, err.Error(), m.Data(), "crash")
+		return h.nowhere(ctx, m, schema.ReasonCrash, err)
 	}
 	env, _ := openEnvelope(m, h.place.first, h.o.Deadline) // what can be read of it
 	l := ungraded(id, env.digest, h.o.Stage, schema.ReasonCrash,
