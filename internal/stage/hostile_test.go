@@ -58,8 +58,10 @@ func hostileSteps(t testing.TB) map[string]struct {
 		"long-query":     {encode(func(s *schema.Step) { s.Query = strings.Repeat("q", schema.MaxQuery+1) }), big},
 		"many-spans":     {encode(func(s *schema.Step) { s.Spans = make([]schema.Span, schema.MaxSpans+1) }), big},
 		"forged-passage": {encode(func(s *schema.Step) { s.Passages = []schema.Passage{{Digest: "0", ByStep: 1, Text: "x"}} }), m},
-		"later-passage":  {encode(func(s *schema.Step) { s.Passages = []schema.Passage{{Digest: schema.PassageDigest("", "x"), ByStep: 5, Text: "x"}} }), m},
-		"lost-passage":   {encode(func(s *schema.Step) { s.Passages = []schema.Passage{{Digest: "abc", Ref: "abc", ByStep: 1}} }), schema.ReasonPassageMissing},
+		"later-passage": {encode(func(s *schema.Step) {
+			s.Passages = []schema.Passage{{Digest: schema.PassageDigest("", "x"), ByStep: 5, Text: "x"}}
+		}), m},
+		"lost-passage": {encode(func(s *schema.Step) { s.Passages = []schema.Passage{{Digest: "abc", Ref: "abc", ByStep: 1}} }), schema.ReasonPassageMissing},
 	}
 }
 

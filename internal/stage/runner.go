@@ -210,7 +210,7 @@ func (r *Runner) one(ctx context.Context, msg jetstream.Msg) {
 	}
 	if result.Again {
 		if clean {
-			r.attempts.ended(ctx, m)
+			r.attempts.ended(ctx, m, true)
 		}
 		if err := m.NakWithDelay(result.Delay); err != nil {
 			r.Log.Warn("asking for a message again failed; it will be delivered after AckWait", "subject", m.Subject(), "error", err)
@@ -227,7 +227,7 @@ func (r *Runner) one(ctx context.Context, msg jetstream.Msg) {
 		r.Log.Warn("acknowledging failed; the message will be delivered and handled again", "subject", m.Subject(), "error", err)
 		return
 	}
-	r.attempts.ended(ackCtx, m)
+	r.attempts.ended(ackCtx, m, false)
 }
 
 // handle runs the handler, and reports whether it came to an end by itself.
@@ -235,30 +235,25 @@ func (r *Runner) handle(ctx context.Context, m *Message) (result Result, clean b
 	defer func() {
 		if p := recover(); p != nil {
 			r.Log.Error("handling panicked", "subject", m.Subject(), "delivered", m.Delivered, "panic", p, "stack", string(debug.Stack()))
-			if m.Delivered == 1 { // later deliveries were marked before they began
-				if _, err := r.attempts.began(ctx, m); err != nil {
-					r.Log.Error("marking the attempt failed", "subject", m.Subject(), "error", err)
-				}
+			if err := r.attempts.panicked(ctx, m); err != nil {
+				r.Log.Error("marking the attempt failed", "subject", m.Subject(), "error", err)
 			}
 			result, clean = Again(time.Second, "panic"), false
 		}
 	}()
 	if m.Delivered > 1 {
-		n, err := r.attempts.began(ctx, m)
-		if err != nil {
-			r.Log.Warn("counting attempts failed", "subject", m.Subject(), "error", err)
-			return Again(time.Second, "retry"), true
-		}
-		if n > maxAttempts {
-			r.Log.Error("giving up on a message that ended its worker again and again", "subject", m.Subject(), "attempts", n)
+		over, err := r.attempts.began(ctx, m)
+		switch {
+		case errors.Is(err, errWornOut):
+			r.Log.Error("giving up on a message that ended its worker again and again", "subject", m.Subject(), "attempts", maxAttempts)
 			return r.Handler.Abandon(ctx, m), true
+		case errors.Is(err, errQuarantine):
+			return Again(backoff(1), "quarantine"), false
+		case err != nil:
+			r.Log.Warn("counting attempts failed", "subject", m.Subject(), "error", err)
+			return Again(time.Second, "retry"), false
 		}
-		if n > quarantineAfter {
-			// One suspect at a time: what was in flight beside the culprit gets
-			// through, and only the culprit goes on counting.
-			release := r.attempts.quarantine()
-			defer release()
-		}
+		defer over()
 	}
 	return r.Handler.Handle(ctx, m), true
 }
