@@ -33,8 +33,8 @@ type Result struct {
 	Again bool
 	Delay time.Duration
 	// Wake, if set, is called once the server has been told, with the reply
-	// subject by which the wait can be cut short.
-	Wake func(reply string)
+	// subject by which the wait can be cut short, and Delay.
+	Wake func(reply string, delay time.Duration)
 	// Outcome is for metrics and logs.
 	Outcome string
 }
@@ -217,7 +217,7 @@ func (r *Runner) one(ctx context.Context, msg jetstream.Msg) {
 			return
 		}
 		if result.Wake != nil {
-			result.Wake(m.Reply())
+			result.Wake(m.Reply(), result.Delay)
 		}
 		return
 	}

@@ -198,7 +198,7 @@ func (h *stepHandler) giveUp(ctx context.Context, m *Message, id schema.StepID, 
 }
 
 func (h *stepHandler) decide(ctx context.Context, m *Message, id schema.StepID, env envelope, t *task, left time.Duration) Result {
-	var arm func(string)
+	var arm func(string, time.Duration)
 	var drop func()
 	if h.o.Stage == schema.StageCross {
 		var err error
@@ -230,7 +230,9 @@ func (h *stepHandler) decide(ctx context.Context, m *Message, id schema.StepID, 
 			delay = min(delay, left+10*time.Millisecond)
 		}
 		result := Again(delay, "wait")
-		result.Wake, drop = arm, nil
+		if arm != nil {
+			result.Wake, drop = arm, nil
+		}
 		return result
 	}
 	decision.Entry.LatencyUS = took.Microseconds()
@@ -302,7 +304,8 @@ func (h *stepHandler) failed(ctx, decideCtx context.Context, m *Message, id sche
 
 // readEarlier reads the labels of earlier steps into item. The wait is
 // registered first, so that a label that comes meanwhile is not missed.
-func (h *stepHandler) readEarlier(ctx context.Context, id schema.StepID, item *tree.Item) (arm func(string), drop func(), err error) {
+// Where all of them stand there is nothing to be woken by: arm is nil.
+func (h *stepHandler) readEarlier(ctx context.Context, id schema.StepID, item *tree.Item) (arm func(string, time.Duration), drop func(), err error) {
 	var indices []int
 	for _, p := range item.Step.History {
 		indices = append(indices, p.Index)
@@ -317,5 +320,8 @@ func (h *stepHandler) readEarlier(ctx context.Context, id schema.StepID, item *t
 		got(i)
 	}
 	item.Earlier = labels
+	if !slices.ContainsFunc(indices, func(i int) bool { return labels[i] == nil }) {
+		arm = nil
+	}
 	return arm, drop, nil
 }

@@ -3,6 +3,7 @@ package stage
 import (
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -28,7 +29,12 @@ type wait struct {
 	reply   string // set once the server has the message back
 	ready   bool   // the last label came before reply was known
 	dropped bool
+	expiry  *time.Timer
 }
+
+// unarmedMax is how long a wait that is never armed is kept: longer than any
+// handling.
+const unarmedMax = 5 * time.Minute
 
 // wakerMax bounds the memory of a waker; beyond it, waits run their full delay.
 const wakerMax = 500_000
@@ -53,8 +59,10 @@ func (w *Waker) Close() { _ = w.sub.Unsubscribe() }
 
 // Expect registers a wait for the labels of id at missing. It is called before
 // the labels are read, so that none slips between reading and waiting. drop
-// ends it; armed as a Result's Wake it takes effect.
-func (w *Waker) Expect(id schema.RolloutID, missing []int) (arm func(reply string), got func(index int), drop func()) {
+// ends it; armed with the reply subject of a message that the server has back,
+// it takes effect until the delay is over and the message comes anyway: a later
+// NAK would have it delivered while it is being handled.
+func (w *Waker) Expect(id schema.RolloutID, missing []int) (arm func(reply string, delay time.Duration), got func(index int), drop func()) {
 	entry := &wait{missing: map[int]bool{}}
 	for _, i := range missing {
 		entry.missing[i] = true
@@ -69,13 +77,21 @@ func (w *Waker) Expect(id schema.RolloutID, missing []int) (arm func(reply strin
 	} else {
 		entry.dropped = true
 	}
+	drop = func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.forget(id, entry)
+	}
+	entry.expiry = time.AfterFunc(unarmedMax, drop)
 	w.mu.Unlock()
-	arm = func(reply string) {
+	arm = func(reply string, delay time.Duration) {
 		w.mu.Lock()
 		entry.reply = reply
-		ready := entry.ready
+		ready := entry.ready && !entry.dropped
 		if ready {
 			w.forget(id, entry)
+		} else if !entry.dropped {
+			entry.expiry.Reset(delay)
 		}
 		w.mu.Unlock()
 		if ready {
@@ -83,11 +99,6 @@ func (w *Waker) Expect(id schema.RolloutID, missing []int) (arm func(reply strin
 		}
 	}
 	got = func(index int) { w.arrived(id, index, entry) }
-	drop = func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.forget(id, entry)
-	}
 	return arm, got, drop
 }
 
@@ -129,6 +140,7 @@ func (w *Waker) forget(id schema.RolloutID, entry *wait) {
 		return
 	}
 	entry.dropped = true
+	entry.expiry.Stop()
 	delete(w.waits[id], entry)
 	if len(w.waits[id]) == 0 {
 		delete(w.waits, id)
