@@ -88,6 +88,7 @@ func (l *Local) decide(item *tree.Item, findings []finding) tree.Decision {
 }
 
 // decidingFirst lists the quotes of the windows that decided, then the others.
+// A window that stood in for a quote gives way to those that decided.
 func decidingFirst(windows []window, given []schema.Quote) []schema.Quote {
 	var out []schema.Quote
 	type place struct {
@@ -106,7 +107,9 @@ func decidingFirst(windows []window, given []schema.Quote) []schema.Quote {
 		add(w.quote())
 	}
 	for _, q := range given {
-		add(q)
+		if q.Match != schema.MatchWindow || len(windows) == 0 {
+			add(q)
+		}
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stepgap/stepgap/internal/evidence"
 	"github.com/stepgap/stepgap/internal/tree"
 	"github.com/stepgap/stepgap/pkg/schema"
 	nliworker "github.com/stepgap/stepgap/services/nli-worker"
@@ -68,11 +69,15 @@ func TestPromise_P5_PaddingMovesNoLabel(t *testing.T) {
 	decide := func(claim string, quoted string, match schema.QuoteMatch, passages ...schema.Passage) tree.Decision {
 		s := step(claim, passages...)
 		item := &tree.Item{Step: s}
-		for _, p := range passages {
-			if strings.Contains(p.Text, quoted) {
-				q := quoteOf(p, quoted)
-				q.Match = match
-				item.Quotes = []schema.Quote{q}
+		if match == schema.MatchWindow {
+			q, ok := evidence.BestWindow(passages, claim, 1)
+			require.True(t, ok)
+			item.Quotes = []schema.Quote{q}
+		} else {
+			for _, p := range passages {
+				if strings.Contains(p.Text, quoted) {
+					item.Quotes = []schema.Quote{quoteOf(p, quoted)}
+				}
 			}
 		}
 		got, err := d.Decide(t.Context(), item)
@@ -80,6 +85,7 @@ func TestPromise_P5_PaddingMovesNoLabel(t *testing.T) {
 		return got
 	}
 	pad := padding(50_000)
+	half := 25_000 + strings.Index(pad[25_000:], ". ") + 1 // between two sentences
 	right, all, cases := 0, 0, 0
 	for _, f := range facts() {
 		for _, c := range []struct {
@@ -100,7 +106,7 @@ func TestPromise_P5_PaddingMovesNoLabel(t *testing.T) {
 				for where, passages := range map[string][]schema.Passage{
 					"before":          {passage(f.title, pad+" "+core, 3)},
 					"after":           {passage(f.title, core+" "+pad, 3)},
-					"around":          {passage(f.title, pad[:25_000]+". "+core+" "+pad[25_000:], 3)},
+					"around":          {passage(f.title, pad[:half]+" "+core+" "+pad[half:], 3)},
 					"other passage":   {passage("Chronicle", pad, 3), passage(f.title, core, 3)},
 					"earlier passage": {passage(f.title, core, 3), passage("Chronicle", pad, 1)},
 				} {

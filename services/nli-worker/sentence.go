@@ -70,26 +70,29 @@ func (s *sentence) judge(ctx context.Context, quotes []schema.Quote, windows []w
 }
 
 // deciding is the window that the sentence stands or falls with: the quote
-// most relevant to it, unless the claim has other sentences too (which the
-// quote may have been chosen for), or there is no true quote, and another
-// window is clearly nearer to this one.
+// most relevant to it, unless the claim has other sentences too, which the
+// quote may have been chosen for, and another window is clearly nearer to this
+// one. Without a quote it is the most relevant window; the one that C hands on
+// then has neighbours in it whatever they are about, and is looked for anew.
 func (s *sentence) deciding(quotes []schema.Quote, windows []window, ranking []ranked) (window, error) {
 	var best window
-	relevance, found, verified := -1.0, false, false
+	relevance, found := -1.0, false
 	for i := range quotes {
+		if quotes[i].Match == schema.MatchWindow && len(ranking) > 0 {
+			continue
+		}
 		w, err := quoteWindow(&quotes[i], windows, s.query, s.limit, s.local.scorer)
 		if err != nil {
 			return window{}, err
 		}
 		if r := s.query.Relevance(w.premise); r > relevance {
 			best, relevance, found = w, r, true
-			verified = quotes[i].Match != schema.MatchWindow
 		}
 	}
 	switch {
 	case !found && len(ranking) == 0:
 		return window{}, errNoEvidence
-	case len(ranking) == 0, found && verified && s.alone:
+	case len(ranking) == 0, found && s.alone:
 		return best, nil
 	case !found, ranking[0].relevance > relevance+s.local.opts.QuoteMargin:
 		return ranking[0].window, nil
