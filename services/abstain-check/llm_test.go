@@ -51,7 +51,8 @@ func TestLLM_Prompt(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, got.Stated)
 	require.Empty(t, got.Quotes, "a quote of what doesn't state the fact is no quote")
-	user := srv.Calls()[0].Messages(t)[1]
+	messages := srv.Calls()[0].Messages(t)
+	user := messages[len(messages)-1]
 	require.Contains(t, user, "\n[1] Lund\nLund is a city.\n\n[2] Bo Ek\nBo Ek is a singer.\n")
 	require.NotContains(t, user, "do not mention", "the abstention argues for itself; the judge isn't shown it")
 }
@@ -67,7 +68,8 @@ func TestLLM_LongEvidenceIsBounded(t *testing.T) {
 	padding := strings.Repeat("It rained for most of the day. ", 2000)
 	_, err = j.Stated(t.Context(), Input{Question: "Who is the mayor of Lund?", Sought: "mayor of Lund", Passages: []schema.Passage{{Title: "Lund", Text: padding + fact + padding}}})
 	require.NoError(t, err)
-	user := srv.Calls()[0].Messages(t)[1]
+	messages := srv.Calls()[0].Messages(t)
+	user := messages[len(messages)-1]
 	require.Less(t, len(user), 3000)
 	require.Contains(t, user, fact)
 }

@@ -29,6 +29,10 @@ func NewFencer(secret Secret) *Fencer {
 	return &Fencer{key: key}
 }
 
+// codeBytes is the length of a code before it is written in hex: a guess is
+// right once in 4 billion, and codes cost tokens on every call.
+const codeBytes = 4
+
 // code returns the code for parts, which no part contains.
 func (f *Fencer) code(parts []string) string {
 	for round := byte(0); ; round++ {
@@ -38,7 +42,7 @@ func (f *Fencer) code(parts []string) string {
 			sum := sha256.Sum256([]byte(p)) // fixed length: no two lists of parts run together alike
 			mac.Write(sum[:])
 		}
-		code := hex.EncodeToString(mac.Sum(nil)[:6])
+		code := hex.EncodeToString(mac.Sum(nil)[:codeBytes])
 		clash := false
 		for _, p := range parts {
 			clash = clash || strings.Contains(p, code)

@@ -1,27 +1,15 @@
 package llm
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 )
-
-// The template's headings; each stands on a line of its own.
-const (
-	headSystem = "=== system"
-	headUser   = "=== user"
-)
-
-// codeName is the placeholder of the fence's code.
-const codeName = "code"
 
 // maxTemplate bounds a template file, in bytes.
 const maxTemplate = 64 << 10
@@ -31,8 +19,11 @@ type Spec struct {
 	// Name of the prompt, such as "entity-check"; a replacement is looked for
 	// as Name + ".txt".
 	Name string
-	// Text is the template: a line "=== system" with the static part below it,
-	// then a line "=== user" with the part that holds placeholders {{field}}.
+	// Text is the template, in parts under a heading each: "=== system", the
+	// static part; any number of "=== example" (lines "field: value", a value
+	// going on until the next field's line) each followed by "=== answer" (the
+	// JSON to give); last "=== user", which holds placeholders {{field}}.
+	// Examples are shown as earlier turns, rendered like the real one.
 	Text string
 	// Schema is the answer's JSON schema. It can't be replaced: the code reads
 	// answers by it.
@@ -45,9 +36,10 @@ type Spec struct {
 
 // Template is a checked prompt. It is immutable and safe for concurrent use.
 type Template struct {
-	spec         Spec
-	system, user string
-	version      string
+	spec    Spec
+	static  []Message // system and examples
+	user    string
+	version string
 }
 
 // Load checks spec or, where dir is not empty and holds Name + ".txt", the
@@ -94,51 +86,6 @@ func readTemplate(path string) (string, error) {
 	return string(data), nil
 }
 
-var placeholder = regexp.MustCompile(`\{\{[^{}]*\}\}`)
-
-func parse(spec Spec) (*Template, error) {
-	if !json.Valid([]byte(spec.Schema)) {
-		return nil, errors.New("the schema is not JSON")
-	}
-	text := strings.ReplaceAll(spec.Text, "\r\n", "\n")
-	head, user, ok := strings.Cut("\n"+text, "\n"+headUser+"\n")
-	if !ok {
-		return nil, fmt.Errorf("no line %q", headUser)
-	}
-	before, system, ok := strings.Cut(head, "\n"+headSystem+"\n")
-	if !ok {
-		return nil, fmt.Errorf("no line %q before %q", headSystem, headUser)
-	}
-	if strings.TrimSpace(before) != "" {
-		return nil, fmt.Errorf("text before %q", headSystem)
-	}
-	t := &Template{spec: spec, system: strings.TrimSpace(system), user: strings.TrimSpace(user)}
-	if t.system == "" {
-		return nil, errors.New("the system part is empty")
-	}
-	if found := placeholder.FindString(t.system); found != "" {
-		return nil, fmt.Errorf("the system part holds %s: it must be the same for every step, so that prefix caches hit", found)
-	}
-	var have []string
-	for _, p := range placeholder.FindAllString(t.user, -1) {
-		have = append(have, strings.TrimSpace(p[2:len(p)-2]))
-	}
-	want := append([]string{codeName}, spec.Fields...)
-	for _, name := range want {
-		if !slices.Contains(have, name) {
-			return nil, fmt.Errorf("the user part lacks {{%s}}", name)
-		}
-	}
-	for _, name := range have {
-		if !slices.Contains(want, name) {
-			return nil, fmt.Errorf("the user part holds the unknown {{%s}}", name)
-		}
-	}
-	sum := sha256.Sum256([]byte(t.system + "\x00" + t.user + "\x00" + spec.Schema))
-	t.version = spec.Name + "@" + hex.EncodeToString(sum[:4])
-	return t, nil
-}
-
 // Version names the prompt and what is in it: the stage's name and the start
 // of a hash over template and schema.
 func (t *Template) Version() string { return t.version }
@@ -146,32 +93,36 @@ func (t *Template) Version() string { return t.version }
 // Render fills the template. values has a text for every field; an empty one
 // is shown as an empty block. Every value stands inside a fence.
 func (t *Template) Render(f *Fencer, values map[string]string) (Request, error) {
+	for _, name := range t.spec.Fields {
+		if _, ok := values[name]; !ok {
+			return Request{}, fmt.Errorf("prompt %s: no value for {{%s}}", t.version, name)
+		}
+	}
+	return Request{
+		Prompt:     t.version,
+		Messages:   append(slices.Clone(t.static), Message{RoleUser, t.fill(f, values)}),
+		SchemaName: strings.ReplaceAll(t.spec.Name, "-", "_"),
+		Schema:     json.RawMessage(t.spec.Schema),
+	}, nil
+}
+
+// fill writes the user part. It goes over the template once: what looks like a
+// placeholder inside a value stays text.
+func (t *Template) fill(f *Fencer, values map[string]string) string {
 	parts := []string{t.version}
 	clean := make(map[string]string, len(values))
 	for _, name := range t.spec.Fields {
-		value, ok := values[name]
-		if !ok {
-			return Request{}, fmt.Errorf("prompt %s: no value for {{%s}}", t.version, name)
-		}
-		clean[name] = defuse(value)
+		clean[name] = strings.TrimSpace(defuse(values[name]))
 		parts = append(parts, clean[name])
 	}
 	code := f.code(parts)
-	// One pass over the template: what looks like a placeholder inside a value
-	// stays text.
-	user := placeholder.ReplaceAllStringFunc(t.user, func(p string) string {
+	return placeholder.ReplaceAllStringFunc(t.user, func(p string) string {
 		name := strings.TrimSpace(p[2 : len(p)-2])
 		if name == codeName {
 			return code
 		}
-		return "<<" + name + " " + code + "\n" + strings.TrimSpace(clean[name]) + "\n" + code + ">>"
+		return "<<" + name + "\n" + clean[name] + "\n" + code + ">>"
 	})
-	return Request{
-		Prompt:     t.version,
-		Messages:   []Message{{RoleSystem, t.system}, {RoleUser, user}},
-		SchemaName: strings.ReplaceAll(t.spec.Name, "-", "_"),
-		Schema:     json.RawMessage(t.spec.Schema),
-	}, nil
 }
 
 // CheckDir refuses a folder of replacements that holds a .txt file which no
