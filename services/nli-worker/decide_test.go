@@ -144,6 +144,24 @@ func TestLocalPutsTheTitleBeforeAPronoun(t *testing.T) {
 	require.Equal(t, "Orrin Vale: He was born in Hull.", scorer.asked[0].Premise)
 }
 
+func TestLabelHoldsEveryQuoteThatProved(t *testing.T) {
+	t.Parallel()
+	vale := passage("Orrin Vale", "Orrin Vale was a miller. Orrin Vale was born in Hull. He kept bees.", 3)
+	scorer := &rules{rules: []rule{{"miller", "miller", 0.9, 0}, {"Hull", "Hull", 0.8, 0}}}
+	d, err := nliworker.NewLocal(scorer, nliworker.Defaults())
+	require.NoError(t, err)
+	got, err := d.Decide(t.Context(), &tree.Item{
+		Step:   step("Orrin Vale was a miller. Orrin Vale was born in Hull.", vale),
+		Quotes: []schema.Quote{quoteOf(vale, "Orrin Vale was born in Hull.")},
+	})
+	require.NoError(t, err)
+	require.Equal(t, schema.GapNone, got.Gap)
+	require.Len(t, got.Quotes, 2)
+	require.Equal(t, "Orrin Vale was born in Hull.", got.Quotes[0].Text, "the least sure sentence decides")
+	require.Equal(t, "Orrin Vale was a miller.", got.Quotes[1].Text)
+	require.Equal(t, schema.MatchWindow, got.Quotes[1].Match)
+}
+
 func TestLongTextIsNeverCut(t *testing.T) {
 	t.Parallel()
 	long := passage("Orrin Vale", strings.Repeat("the mill by the river and ", 100)+"Orrin Vale was born in Hull.", 3)

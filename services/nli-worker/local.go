@@ -83,12 +83,23 @@ func (l *Local) decide(item *tree.Item, findings []finding) tree.Decision {
 	}
 	entry := l.opts.entry(schema.StageLocal, l.scorer.Info(), f, countPairs(findings), detail)
 	d := tree.Verdict(item, gap, "", detail, entry)
-	d.Quotes = decidingFirst(f.windows, item.Quotes)
+	windows := f.windows
+	for _, other := range findings {
+		// E reads the quotes of this label, so all that proved something go
+		// into it, not only those of the sentence that decided.
+		if other.outcome == entailed {
+			windows = append(windows[:len(windows):len(windows)], other.windows...)
+		}
+	}
+	d.Quotes = decidingFirst(windows, item.Quotes)
 	return d
 }
 
+const maxQuotes = 8
+
 // decidingFirst lists the quotes of the windows that decided, then the others.
-// A window that stood in for a quote gives way to those that decided.
+// A window that stood in for a quote gives way to those that decided. There are
+// at most maxQuotes, which keeps labels small.
 func decidingFirst(windows []window, given []schema.Quote) []schema.Quote {
 	var out []schema.Quote
 	type place struct {
@@ -98,7 +109,7 @@ func decidingFirst(windows []window, given []schema.Quote) []schema.Quote {
 	seen := make(map[place]bool)
 	add := func(q schema.Quote) {
 		at := place{q.Passage, q.Start, q.End}
-		if !seen[at] {
+		if !seen[at] && len(out) < maxQuotes {
 			seen[at] = true
 			out = append(out, q)
 		}
