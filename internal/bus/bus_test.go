@@ -2,6 +2,7 @@ package bus_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -157,6 +158,25 @@ func TestLabelsOfReadsARolloutInOneRequest(t *testing.T) {
 	label, err = bus.LabelOf(ctx, conn.JS, id.Step(3))
 	require.NoError(t, err)
 	require.Nil(t, label)
+}
+
+// The server ends an answer at its max_pending, 64 MB; a label that it did not
+// send must not count as missing.
+func TestLabelsOfReadsMoreThanTheServerSendsAtOnce(t *testing.T) {
+	t.Parallel()
+	conn, _ := bustest.Start(t, bus.Options{Memory: true})
+	ctx := t.Context()
+	id := schema.RolloutID{Run: "r", Rollout: "o"}
+	const labels = 40
+	body, err := schema.Encode(&schema.Label{Label: schema.GapNone, Repair: schema.RepairNone, Detail: strings.Repeat("x", 3<<20)})
+	require.NoError(t, err)
+	for i := 1; i <= labels; i++ {
+		_, err = bus.PublishOnce(ctx, conn.JS, bus.Message(id.Step(i).Subject(schema.PrefixLabels), body))
+		require.NoError(t, err)
+	}
+	got, err := bus.LabelsOf(ctx, conn.JS, id)
+	require.NoError(t, err)
+	require.Len(t, got, labels)
 }
 
 func TestConnectSaysWhatIsWrong(t *testing.T) {

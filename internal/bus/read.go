@@ -2,17 +2,15 @@ package bus
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/synadia-io/orbit.go/jetstreamext"
 
 	"github.com/stepgap/stepgap/pkg/schema"
 )
 
-// LabelsOf reads every label that stands for a rollout, by index, in one
-// request.
+// LabelsOf reads every label that stands for a rollout, by index: all of them,
+// or it fails.
 func LabelsOf(ctx context.Context, js jetstream.JetStream, id schema.RolloutID) (map[int]*schema.Label, error) {
 	labels := map[int]*schema.Label{}
 	err := eachLast(ctx, js, StreamLabels, id.Subject(schema.PrefixLabels)+".*", func(subject string, body []byte) error {
@@ -27,26 +25,6 @@ func LabelsOf(ctx context.Context, js jetstream.JetStream, id schema.RolloutID) 
 		return nil, fmt.Errorf("reading the labels of %s: %w", id, err)
 	}
 	return labels, nil
-}
-
-// eachLast calls f with the last message of every subject that matches.
-func eachLast(ctx context.Context, js jetstream.JetStream, stream, pattern string, f func(subject string, body []byte) error) error {
-	messages, err := jetstreamext.GetLastMsgsFor(ctx, js, stream, []string{pattern}, jetstreamext.GetLastMsgsBatchSize(1024))
-	if err != nil {
-		return err
-	}
-	for msg, err := range messages {
-		if errors.Is(err, jetstreamext.ErrNoMessages) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if err := f(msg.Subject, msg.Data); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // LabelOf reads one label; nil without an error if none stands.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/stepgap/stepgap/internal/bus"
@@ -34,6 +35,10 @@ type liveVerdict struct {
 	detail string
 	entry  schema.TrailEntry
 }
+
+// inboxPrefix is what every inbox starts with, custom ones too. An answer goes
+// nowhere else: a stage may publish labels, and the asker may not make it do so.
+const inboxPrefix = "_INBOX"
 
 // liveHandler answers live checks on the asker's inbox. They are never
 // rewarded, and a check whose asker has stopped waiting is dropped.
@@ -140,6 +145,10 @@ func (h *liveHandler) reply(m *Message, answer schema.LiveAnswer) Result {
 	inbox := m.Header(schema.HeaderReply)
 	if inbox == "" {
 		return Done("no_reply")
+	}
+	if !strings.HasPrefix(inbox, inboxPrefix) || len(inbox) > 256 || strings.ContainsAny(inbox, "*> \t\r\n") {
+		h.o.Log.Warn("not answering a live check: its reply subject is no inbox", "subject", m.Subject(), "reply", clip(inbox, 64))
+		return Done("no_inbox")
 	}
 	body, err := schema.Encode(&answer)
 	if err != nil {

@@ -71,6 +71,16 @@ func (p *Pins) Check(ctx context.Context, run string) error {
 	return nil
 }
 
+// Pinned returns a *PinMismatch if run is known to be pinned to another hash. It
+// pins nothing.
+func (p *Pins) Pinned(ctx context.Context, run string) error {
+	entry, err := p.kv.Get(ctx, run+"."+string(p.key))
+	if err != nil || string(entry.Value()) == p.hash {
+		return nil // not pinned, not known, or ours
+	}
+	return &PinMismatch{Run: run, Stage: p.key, Pinned: string(entry.Value()), Ours: p.hash}
+}
+
 func (p *Pins) pin(ctx context.Context, run string) (string, error) {
 	key := run + "." + string(p.key)
 	_, err := p.kv.Create(ctx, key, []byte(p.hash))

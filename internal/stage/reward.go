@@ -65,16 +65,6 @@ func (h *rewardHandler) Handle(ctx context.Context, m *Message) Result {
 	if v := m.Header(schema.HeaderSchema); v != "" && v != schema.Version {
 		return h.unreadable(ctx, m, id, schema.ReasonUnsupportedWire, fmt.Sprintf("schema version %.20q, this program reads %s", v, schema.Version))
 	}
-	if h.o.Pins != nil {
-		if err := h.o.Pins.Check(ctx, id.Run); err != nil {
-			var mismatch *PinMismatch
-			if !errors.As(err, &mismatch) {
-				return h.retry(m, err)
-			}
-			h.o.Log.Error("leaving an end of a run with another profile", "error", err)
-			return Again(5*time.Second, "config_mismatch")
-		}
-	}
 	end := &schema.RolloutEnd{}
 	if err := schema.Decode(m.Data(), end); err != nil {
 		return h.unreadable(ctx, m, id, schema.ReasonOf(err), err.Error())
@@ -85,7 +75,35 @@ func (h *rewardHandler) Handle(ctx context.Context, m *Message) Result {
 	if err := end.Validate(); err != nil {
 		return h.unreadable(ctx, m, id, schema.ReasonOf(err), err.Error())
 	}
+	if h.o.Pins != nil {
+		if err := h.o.Pins.Check(ctx, id.Run); err != nil {
+			return h.mismatch(ctx, m, id, end, err)
+		}
+	}
 	return h.aggregate(ctx, m, id, end)
+}
+
+// mismatch leaves an end for an aggregator with the run's own profile. If none
+// has taken it long after its deadline, none will, and the rollout still gets
+// its one reward: null.
+func (h *rewardHandler) mismatch(ctx context.Context, m *Message, id schema.RolloutID, end *schema.RolloutEnd, err error) Result {
+	var mismatch *PinMismatch
+	if !errors.As(err, &mismatch) {
+		return h.retry(m, err)
+	}
+	if waited, most := h.o.Now().Sub(m.Time), 2*h.deadline(end); waited > most {
+		return h.publish(ctx, m, id, rewardagg.Null(end, h.o.Profile, schema.ReasonConfigMismatch,
+			fmt.Sprintf("no aggregator with the run's profile took the end within %s: %v", most, mismatch)))
+	}
+	h.o.Log.Error("leaving an end of a run with another profile", "error", err)
+	return Again(5*time.Second, "config_mismatch")
+}
+
+func (h *rewardHandler) deadline(end *schema.RolloutEnd) time.Duration {
+	if end.DeadlineMS > 0 {
+		return time.Duration(end.DeadlineMS) * time.Millisecond
+	}
+	return h.o.Deadline
 }
 
 // Abandon gives a null reward without ever decoding the end.
@@ -121,11 +139,7 @@ func (h *rewardHandler) aggregate(ctx context.Context, m *Message, id schema.Rol
 	}
 	missing := rewardagg.Missing(end, labels)
 	if len(missing) > 0 {
-		deadline := h.o.Deadline
-		if end.DeadlineMS > 0 {
-			deadline = time.Duration(end.DeadlineMS) * time.Millisecond
-		}
-		if left := deadline - age; left > 0 {
+		if left := h.deadline(end) - age; left > 0 {
 			result := Again(min(backoff(m.Delivered+2), left+10*time.Millisecond), "wait")
 			result.Wake = arm
 			return result
@@ -166,7 +180,16 @@ func (h *rewardHandler) seal(ctx context.Context, id schema.RolloutID, end *sche
 			h.o.Log.Warn("sealed a step whose label never came", "run", id.Run, "rollout", id.Rollout, "step", index)
 		}
 	}
-	return bus.LabelsOf(ctx, h.o.Conn.JS, id)
+	labels, err := bus.LabelsOf(ctx, h.o.Conn.JS, id)
+	if err != nil {
+		return nil, err
+	}
+	if still := rewardagg.Missing(end, labels); len(still) > 0 {
+		// A replica that lags behind must not make a label that stands count
+		// as missing.
+		return nil, fmt.Errorf("sealing %s: the labels of steps %v stand and were not read", id, still)
+	}
+	return labels, nil
 }
 
 // publish writes the reward, once.

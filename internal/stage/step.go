@@ -162,6 +162,11 @@ func (h *stepHandler) tooLate(ctx context.Context, m *Message, id schema.StepID,
 	if h.o.Stage == schema.StageCross {
 		reason, detail = schema.ReasonUpstream, fmt.Sprintf("the labels of earlier steps did not all come within the step's deadline of %s", env.deadline)
 	}
+	if h.o.Pins != nil {
+		if err := h.o.Pins.Pinned(ctx, id.Run); err != nil {
+			reason, detail = schema.ReasonConfigMismatch, fmt.Sprintf("no %s with the run's configuration took the step within its deadline of %s: %v", h.o.Stage, env.deadline, err)
+		}
+	}
 	return h.giveUp(ctx, m, id, env, reason, detail, nil)
 }
 
