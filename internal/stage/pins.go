@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -36,6 +38,14 @@ type PinMismatch struct {
 
 func (e *PinMismatch) Error() string {
 	return fmt.Sprintf("run %s is pinned to configuration %.12s of %s, this process has %.12s; finish the run with the old configuration or start a new run", e.Run, e.Pinned, e.Stage, e.Ours)
+}
+
+// refusalDelay is how long a refused message stays away: short at first, since
+// the next to get it may be the right process, then long enough that thousands
+// of refused messages keep no worker from the other runs.
+func refusalDelay(delivered int) time.Duration {
+	ceiling := min(200*time.Millisecond<<min(max(delivered-1, 0), 5), 5*time.Second)
+	return ceiling/2 + rand.N(ceiling/2)
 }
 
 // OpenPins opens the bucket for a stage whose configuration has hash.

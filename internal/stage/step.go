@@ -178,7 +178,7 @@ func (h *stepHandler) refuse(m *Message, env envelope, err error) Result {
 		return h.retry(m, err)
 	}
 	h.o.Log.Error("refusing a step of a run with another configuration", "error", err)
-	delay := 5 * time.Second
+	delay := refusalDelay(m.Delivered)
 	if left, _ := env.left(h.o.Now()); env.deadline > 0 {
 		delay = min(delay, left+10*time.Millisecond)
 	}
@@ -228,6 +228,9 @@ func (h *stepHandler) decide(ctx context.Context, m *Message, id schema.StepID, 
 	took := time.Since(start)
 	if err != nil {
 		return h.failed(ctx, decideCtx, m, id, env, t, err, took)
+	}
+	if decision.Wait && h.o.Stage != schema.StageCross {
+		return h.giveUp(ctx, m, id, env, schema.ReasonInternal, fmt.Sprintf("stage %s would wait for labels, which only %s may", h.o.Stage, schema.StageCross), t)
 	}
 	if decision.Wait {
 		delay := backoff(m.Delivered + 2)
