@@ -25,6 +25,9 @@ type Pins struct {
 
 	mu    sync.Mutex
 	known map[string]string // run -> pinned hash
+	// refused counts the refusals since second.
+	second  time.Time
+	refused int
 }
 
 const pinsMax = 10_000
@@ -40,11 +43,24 @@ func (e *PinMismatch) Error() string {
 	return fmt.Sprintf("run %s is pinned to configuration %.12s of %s, this process has %.12s; finish the run with the old configuration or start a new run", e.Run, e.Pinned, e.Stage, e.Ours)
 }
 
-// refusalDelay is how long a refused message stays away: short at first, since
-// the next to get it may be the right process, then long enough that thousands
-// of refused messages keep no worker from the other runs.
-func refusalDelay(delivered int) time.Duration {
-	ceiling := min(200*time.Millisecond<<min(max(delivered-1, 0), 5), 5*time.Second)
+// quickRefusals is how many messages a second are sent back for at once.
+const quickRefusals = 32
+
+// refusalDelay is how long a refused message stays away. The server serves
+// waiting workers in turn, so a message may have to pass by each of ours before
+// it meets the right process: a few come back at once. Many have their turns
+// anyway, and wait long enough to keep no worker from the other runs.
+func (p *Pins) refusalDelay() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now := time.Now(); now.Sub(p.second) >= time.Second {
+		p.second, p.refused = now, 0
+	}
+	p.refused++
+	ceiling := 100 * time.Millisecond
+	if p.refused > quickRefusals {
+		ceiling = 5 * time.Second
+	}
 	return ceiling/2 + rand.N(ceiling/2)
 }
 

@@ -25,7 +25,7 @@ func (w *world) pinned(s treeStage, hash string, gap schema.Gap, change ...func(
 	l := w.run(s.stage, func(conn *bus.Conn) stage.Handler {
 		change := append(change, func(o *stage.StepOptions) { o.Pins = w.pins(conn, s.stage, hash) })
 		return tap{Handler: w.handler(conn, s, verdict(gap), change...), after: func(_ *stage.Message, r stage.Result) { results <- r }}
-	})
+	}, func(r *stage.Runner) { r.Workers = 32 })
 	return l, results
 }
 
@@ -52,12 +52,35 @@ func TestARollingDeployCannotMixJudgesWithinARun(t *testing.T) {
 
 		w.pinned(s, "old", schema.GapNone)
 		w.publish(s.input(t, all[2], bodyOf(t, all[2])))
+		start := time.Now()
+		defer func() { require.Less(t, time.Since(start), 10*time.Second, "however many idle workers refuse it") }()
 		for _, id := range all {
 			require.Equal(t, schema.GapNone, w.label(id).Label, "judged by the configuration of the first step")
 		}
 		w.empty(s.stream)
 		require.Zero(t, w.count(bus.StreamDead))
 	})
+}
+
+// A run that nobody can judge must not keep the others waiting.
+func TestManyRefusedStepsDoNotHoldUpAnotherRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, bus.Options{})
+	s := treeStages()[0]
+	const refused = 1000
+	require.NoError(t, w.pins(w.conn, s.stage, "old").Check(t.Context(), "r"))
+	for _, id := range ids("o", refused) {
+		w.publish(bus.Message(id.Subject(s.prefix), bodyOf(t, schema.StepID{Index: 1})))
+	}
+	w.pinned(s, "new", schema.GapNone)
+	for i := range 20 {
+		id := schema.StepID{Run: "r2", Rollout: "o", Index: i + 1}
+		start := time.Now()
+		w.publish(s.input(t, id, bodyOf(t, id)))
+		w.label(id)
+		require.Less(t, time.Since(start), 5*time.Second)
+	}
+	require.Equal(t, refused, w.count(s.stream))
 }
 
 func TestAStepThatNoStageOfItsConfigurationTookSaysSo(t *testing.T) {

@@ -96,7 +96,7 @@ func (h *rewardHandler) mismatch(ctx context.Context, m *Message, id schema.Roll
 			fmt.Sprintf("no aggregator with the run's profile took the end within %s: %v", most, mismatch)))
 	}
 	h.o.Log.Error("leaving an end of a run with another profile", "error", err)
-	return Again(refusalDelay(m.Delivered), "config_mismatch")
+	return Again(h.o.Pins.refusalDelay(), "config_mismatch")
 }
 
 func (h *rewardHandler) deadline(end *schema.RolloutEnd) time.Duration {

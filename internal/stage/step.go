@@ -178,7 +178,7 @@ func (h *stepHandler) refuse(m *Message, env envelope, err error) Result {
 		return h.retry(m, err)
 	}
 	h.o.Log.Error("refusing a step of a run with another configuration", "error", err)
-	delay := refusalDelay(m.Delivered)
+	delay := h.o.Pins.refusalDelay()
 	if left, _ := env.left(h.o.Now()); env.deadline > 0 {
 		delay = min(delay, left+10*time.Millisecond)
 	}
