@@ -22,7 +22,16 @@ type Waker struct {
 	mu    sync.Mutex
 	waits map[schema.RolloutID]map[*wait]bool
 	count int
+	// recent and older are the labels that went by in the last seconds: a
+	// plain subscription sees a label before the stream has stored it, so a
+	// reader can be told of it, read, and not find it yet.
+	recent, older map[schema.StepID]bool
+	turned        time.Time
 }
+
+// recentFor is how long, at least, a label counts as on its way into the
+// stream.
+const recentFor = time.Second
 
 type wait struct {
 	missing map[int]bool
@@ -41,7 +50,7 @@ const wakerMax = 500_000
 
 // NewWaker subscribes to every label.
 func NewWaker(nc *nats.Conn) (*Waker, error) {
-	w := &Waker{nc: nc, waits: map[schema.RolloutID]map[*wait]bool{}}
+	w := &Waker{nc: nc, waits: map[schema.RolloutID]map[*wait]bool{}, recent: map[schema.StepID]bool{}}
 	sub, err := nc.Subscribe(schema.PrefixLabels+".*.*.*", w.seen)
 	if err != nil {
 		return nil, fmt.Errorf("subscribing to labels: %w", err)
@@ -64,10 +73,13 @@ func (w *Waker) Close() { _ = w.sub.Unsubscribe() }
 // NAK would have it delivered while it is being handled.
 func (w *Waker) Expect(id schema.RolloutID, missing []int) (arm func(reply string, delay time.Duration), got func(index int), drop func()) {
 	entry := &wait{missing: map[int]bool{}}
-	for _, i := range missing {
-		entry.missing[i] = true
-	}
 	w.mu.Lock()
+	for _, i := range missing {
+		if step := id.Step(i); !w.recent[step] && !w.older[step] {
+			entry.missing[i] = true
+		}
+	}
+	entry.ready = len(entry.missing) == 0
 	if w.count < wakerMax {
 		if w.waits[id] == nil {
 			w.waits[id] = map[*wait]bool{}
@@ -107,6 +119,12 @@ func (w *Waker) seen(m *nats.Msg) {
 	if err != nil {
 		return
 	}
+	w.mu.Lock()
+	if now := time.Now(); now.Sub(w.turned) > recentFor {
+		w.older, w.recent, w.turned = w.recent, map[schema.StepID]bool{}, now
+	}
+	w.recent[id] = true
+	w.mu.Unlock()
 	w.arrived(id.RolloutID(), id.Index, nil)
 }
 
@@ -148,8 +166,12 @@ func (w *Waker) forget(id schema.RolloutID, entry *wait) {
 	w.count--
 }
 
-// wake sends a bare Nak for a message that is already waiting out a delay: the
-// server then delivers it at once.
+// wakeDelay is about what the stream takes to store a label that went by.
+const wakeDelay = 10 * time.Millisecond
+
+// wake sends a Nak for a message that is already waiting out a delay: the
+// server then delivers it almost at once.
 func (w *Waker) wake(reply string) {
-	_ = w.nc.Publish(reply, []byte("-NAK")) // lost: the delay runs its course
+	nak := fmt.Appendf(nil, `-NAK {"delay": %d}`, wakeDelay.Nanoseconds())
+	_ = w.nc.Publish(reply, nak) // lost: the delay runs its course
 }
