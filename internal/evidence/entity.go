@@ -1,6 +1,8 @@
 package evidence
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -100,46 +102,38 @@ func isDateOrNumber(s string) bool {
 
 func hasLetter(s string) bool { return strings.IndexFunc(s, unicode.IsLetter) >= 0 }
 
-// entitySpans finds the spans of names, quoted titles, dates and numbers.
+// entitySpans finds the spans of names, quoted titles, dates and numbers, in
+// order. A span within one that was found before it is left out.
 func entitySpans(text string) []Span {
 	var spans []Span
-	taken := quotedTitles(text)
-	spans = append(spans, taken...)
+	taken := make([]bool, len(text))
+	add := func(s Span) {
+		if taken[s.Start] && taken[s.End-1] {
+			return
+		}
+		spans = append(spans, s)
+		for i := s.Start; i < s.End; i++ {
+			taken[i] = true
+		}
+	}
+	for _, s := range quotedTitles(text) {
+		add(s)
+	}
 	for _, d := range Dates(text) {
-		spans = append(spans, d.Span)
-		taken = append(taken, d.Span)
+		add(d.Span)
 	}
 	for _, sentence := range Sentences(text) {
 		for _, s := range capitalisedSpans(text, sentence) {
-			if !covered(s, taken) {
-				spans = append(spans, s)
-			}
+			add(s)
 		}
 	}
 	for _, n := range Numbers(text) {
-		if !covered(n.Span, spans) && !n.Ordinal {
-			spans = append(spans, n.Span)
+		if !n.Ordinal {
+			add(n.Span)
 		}
 	}
-	sortSpans(spans)
+	slices.SortStableFunc(spans, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
 	return spans
-}
-
-func covered(s Span, by []Span) bool {
-	for _, b := range by {
-		if b.Start <= s.Start && s.End <= b.End {
-			return true
-		}
-	}
-	return false
-}
-
-func sortSpans(spans []Span) {
-	for i := 1; i < len(spans); i++ {
-		for j := i; j > 0 && spans[j].Start < spans[j-1].Start; j-- {
-			spans[j], spans[j-1] = spans[j-1], spans[j]
-		}
-	}
 }
 
 // quotedTitles finds short quoted text that begins with a capital, a digit or

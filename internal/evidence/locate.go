@@ -8,6 +8,9 @@ import (
 	"github.com/stepgap/stepgap/pkg/schema"
 )
 
+// maxQuote bounds a quote, in bytes; what is longer is a passage, not a quote.
+const maxQuote = 8 << 10
+
 // Locate finds a proposed quote in passages and returns it as the passages'
 // own text. It tries, over all passages in the order given (put the step's own
 // first), the exact text, then the folded one, then a near match that differs
@@ -15,14 +18,15 @@ import (
 // for its longest part that can be found.
 //
 // A quote never begins or ends within a word or a number, so that "1929" is
-// not found in "11929", nor "grew by 1" in "grew by 1.5". Passages without
+// not found in "11929", nor "grew by 1" in "grew by 1.5"; one over 8 KiB is not
+// looked for. Passages without
 // text (references) or with invalid UTF-8 are passed over.
 //
 // In the result Start and End count code points, and Text equals the passage's
 // text between them.
 func Locate(passages []schema.Passage, quote string) (schema.Quote, bool) {
 	quote = trimQuote(quote)
-	if !quotable(quote) {
+	if len(quote) > maxQuote || !quotable(quote) {
 		return schema.Quote{}, false
 	}
 	if q, ok := locateWhole(passages, quote); ok {

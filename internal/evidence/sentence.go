@@ -78,9 +78,14 @@ func isWideStop(r rune) bool {
 	return false
 }
 
-// closers moves past quote marks and brackets that close at offset.
+// closers moves past quote marks, brackets and reference marks ("[12]") that
+// close at offset.
 func closers(text string, at int) int {
 	for at < len(text) {
+		if n := referenceMark(text[at:]); n > 0 {
+			at += n
+			continue
+		}
 		r, size := utf8.DecodeRuneInString(text[at:])
 		if !strings.ContainsRune(`"'”’»)]}」』）》】`, r) {
 			break
@@ -88,6 +93,22 @@ func closers(text string, at int) int {
 		at += size
 	}
 	return at
+}
+
+// referenceMark returns the length of a mark such as "[4]" at the head of s, or
+// 0.
+func referenceMark(s string) int {
+	if s[0] != '[' {
+		return 0
+	}
+	n := 1
+	for n < len(s) && n <= 4 && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	if n == 1 || n == len(s) || s[n] != ']' {
+		return 0
+	}
+	return n + 1
 }
 
 // lineEnds reports whether the newline at offset ends a sentence. A line that
@@ -166,8 +187,13 @@ func isLowerWord(word string) bool {
 	return word != ""
 }
 
+// longestWord bounds how far a word is followed, so that text without blanks
+// costs no more than other text.
+const longestWord = 64
+
 // lastWord returns the word, with inner periods, that s ends in.
 func lastWord(s string) string {
+	s = s[max(0, len(s)-longestWord):]
 	i := strings.LastIndexFunc(s, func(r rune) bool {
 		return !(unicode.IsLetter(r) || unicode.IsDigit(r) || r == '.')
 	})
@@ -179,6 +205,7 @@ func lastWord(s string) string {
 }
 
 func firstWord(s string) string {
+	s = s[:min(len(s), longestWord)]
 	i := strings.IndexFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' })
 	if i < 0 {
 		return s

@@ -33,7 +33,7 @@ func TestSentences(t *testing.T) {
 		{"ellipsis in lower case", "He waited ... and left. Then rain.", []string{"He waited ... and left.", "Then rain."}},
 		{"quotes", "He said “No.” She left.", []string{"He said “No.”", "She left."}},
 		{"brackets", "It closed (in 1999.) Later it reopened.", []string{"It closed (in 1999.)", "Later it reopened."}},
-		{"reference marks", "It has 3 mills.[4] They closed.", []string{"It has 3 mills.[4] They closed."}},
+		{"reference marks", "It has 3 mills.[4] They closed.", []string{"It has 3 mills.[4]", "They closed."}},
 		{"CJK", "柏林是首都。人口很多！是吗？", []string{"柏林是首都。", "人口很多！", "是吗？"}},
 		{"Arabic", "هل هذا صحيح؟ نعم.", []string{"هل هذا صحيح؟", "نعم."}},
 		{"newlines", "A list\nFirst item\n\nsecond item\nis wrapped here", []string{"A list", "First item", "second item\nis wrapped here"}},

@@ -82,7 +82,11 @@ func wordKey(word string) string {
 	if isPlainLower(word) {
 		return word
 	}
-	key := strings.ToLower(StripAccents(FoldString(word)))
+	key := word
+	if !isASCII(word) {
+		key = StripAccents(FoldString(word))
+	}
+	key = strings.ToLower(key)
 	key = strings.TrimSuffix(key, "'s")
 	key = strings.Trim(key, "'.")
 	if strings.ContainsRune(key, ',') {
@@ -105,17 +109,19 @@ func isPlainLower(word string) bool {
 
 func startsWithDigit(s string) bool { return s != "" && s[0] >= '0' && s[0] <= '9' }
 
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
 // StripAccents removes combining marks from Latin, Greek and Cyrillic text, so
 // that "Pokémon" and "Pokemon" are the same name.
 func StripAccents(text string) string {
-	ascii := true
-	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf {
-			ascii = false
-			break
-		}
-	}
-	if ascii {
+	if isASCII(text) {
 		return text
 	}
 	var b strings.Builder

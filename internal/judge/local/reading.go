@@ -41,10 +41,11 @@ func readPassages(passages []schema.Passage) []reading {
 		}
 		for _, s := range evidence.Sentences(p.Text) {
 			text := s.In(p.Text)
+			names := evidence.Names(text)
 			r.sentences = append(r.sentences, sentence{
 				text: text, ownKeys: joinKeys(text), keys: joinKeys(p.Title + "\n" + text),
 				tokens: tokenSet(text), titled: tokenSet(p.Title, text),
-				values: valuesOf(text), words: wordsOf(text),
+				values: valuesOf(text), words: wordsOf(text, names),
 			})
 		}
 		out = append(out, r)
@@ -74,11 +75,11 @@ func bareTitle(title string) string {
 
 // values are what answers are made of.
 type values struct {
-	years, numbers, names bool
+	years, numbers, names bool // names: of a claim only; a sentence's are in its words
 }
 
-func wordsOf(text string) []word {
-	named := tokenSet(evidence.Names(text)...)
+func wordsOf(text string, names []string) []word {
+	named := tokenSet(names...)
 	var out []word
 	for _, w := range evidence.Words(text) {
 		stem := evidence.Stem(w.Key)
@@ -91,7 +92,6 @@ func valuesOf(text string) values {
 	return values{
 		years:   len(evidence.Years(text)) > 0,
 		numbers: len(evidence.Numbers(text)) > 0,
-		names:   len(evidence.Names(text)) > 0,
 	}
 }
 
