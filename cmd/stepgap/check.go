@@ -25,21 +25,37 @@ import (
 type sources struct {
 	format string
 	limit  int
+	bad    []error // records that could not be read
 }
 
 func (s *sources) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&s.format, "format", "", "format of the files: "+strings.Join(transcript.Formats(), ", ")+"; empty detects it")
-	cmd.Flags().IntVar(&s.limit, "limit", 0, "check only the first N rollouts; 0 for all")
+	var names []string
+	for _, f := range transcript.Formats() {
+		names = append(names, string(f))
+	}
+	cmd.Flags().StringVar(&s.format, "format", "", "format of the files: "+strings.Join(names, ", ")+"; empty detects it")
+	cmd.Flags().IntVar(&s.limit, "limit", 0, "only the first N rollouts; 0 for all")
 }
 
-// rollouts reads files one after another; "-" is standard input.
+// rollouts reads files one after another; "-" is standard input. A record that
+// can't be read is left out and told at the end.
 func (s *sources) rollouts(files []string) iter.Seq2[*transcript.Rollout, error] {
 	return func(yield func(*transcript.Rollout, error) bool) {
 		n := 0
 		for _, file := range files {
-			for rollout, err := range transcript.Open(file, transcript.Options{Format: s.format}) {
+			records, err := transcript.Open(file, transcript.Options{Format: transcript.Format(s.format)})
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for rollout, err := range records {
 				if s.limit > 0 && n == s.limit {
 					return
+				}
+				var record *transcript.RecordError
+				if errors.As(err, &record) {
+					s.bad = append(s.bad, err)
+					continue
 				}
 				n++
 				if !yield(rollout, err) || err != nil {
@@ -48,6 +64,15 @@ func (s *sources) rollouts(files []string) iter.Seq2[*transcript.Rollout, error]
 			}
 		}
 	}
+}
+
+// left says which records were left out, if any.
+func (s *sources) left() error {
+	if len(s.bad) == 0 {
+		return nil
+	}
+	shown := s.bad[:min(len(s.bad), 10)]
+	return fmt.Errorf("%d records could not be read and were left out: %w", len(s.bad), errors.Join(shown...))
 }
 
 func checkCommand() *cobra.Command {
@@ -79,7 +104,7 @@ func checkCommand() *cobra.Command {
 			}
 			o := check.Options{Run: freshRun(), Trail: trail, Progress: report.progress}
 			err = report.finish(runCheck(cmd.Context(), pipe, src.rollouts(args), o, report))
-			err = errors.Join(err, pipe.Stop())
+			err = errors.Join(err, pipe.Stop(), src.left())
 			if err == nil && html != "" {
 				err = writePage(html, report.page)
 			}
@@ -122,6 +147,7 @@ type reporter struct {
 	width       int
 	bar         *progressbar.ProgressBar
 	page        *check.Page
+	each        func(*check.Result)
 }
 
 func newReporter(cmd *cobra.Command, asJSON, quiet bool) *reporter {
@@ -152,6 +178,9 @@ func (r *reporter) progress(_, steps int) {
 func (r *reporter) emit(result *check.Result) error {
 	if r.page != nil {
 		r.page.Results = append(r.page.Results, result)
+	}
+	if r.each != nil {
+		r.each(result)
 	}
 	if r.json != nil {
 		return r.json.Encode(result)

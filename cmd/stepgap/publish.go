@@ -45,14 +45,14 @@ func publishCommand() *cobra.Command {
 			report := newReporter(cmd, asJSON, quiet)
 			o.Progress = report.progress
 			if wait {
-				return report.finish(check.Run(cmd.Context(), c, src.rollouts(args), o, report.emit))
+				return errors.Join(report.finish(check.Run(cmd.Context(), c, src.rollouts(args), o, report.emit)), src.left())
 			}
 			summary, err := check.Run(cmd.Context(), c, src.rollouts(args), o, func(*check.Result) error { return nil })
 			if err != nil {
 				return err
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "run %s: %d rollouts, %d steps published in %.1f s\n", o.Run, summary.Rollouts, summary.Steps, summary.Seconds)
-			return err
+			return errors.Join(err, src.left())
 		},
 	}
 	src.flags(cmd)

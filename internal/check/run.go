@@ -74,7 +74,7 @@ func Run(ctx context.Context, c *client.Client, rollouts iter.Seq2[*transcript.R
 		}
 	}()
 	defer working.Wait()
-	summary := newSummary()
+	summary := NewSummary()
 	start := time.Now()
 	for done := range order {
 		s := <-done

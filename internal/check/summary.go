@@ -34,7 +34,8 @@ type Entailed struct {
 	All      int `json:"all"`
 }
 
-func newSummary() Summary {
+// NewSummary returns a summary of nothing.
+func NewSummary() Summary {
 	return Summary{Labels: map[schema.Gap]int{}, Reasons: map[schema.Reason]int{}, Conclusions: map[Answered]Entailed{}}
 }
 
@@ -73,5 +74,26 @@ func (s *Summary) add(r *Result) {
 			}
 			s.Conclusions[answered] = e
 		}
+	}
+}
+
+// Merge adds another summary's counts.
+func (s *Summary) Merge(o Summary) {
+	s.Rollouts += o.Rollouts
+	s.Steps += o.Steps
+	s.Complete += o.Complete
+	s.Warnings += o.Warnings
+	s.Seconds += o.Seconds
+	for k, n := range o.Labels {
+		s.Labels[k] += n
+	}
+	for k, n := range o.Reasons {
+		s.Reasons[k] += n
+	}
+	for k, e := range o.Conclusions {
+		have := s.Conclusions[k]
+		have.Entailed += e.Entailed
+		have.All += e.All
+		s.Conclusions[k] = have
 	}
 }

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -43,8 +44,17 @@ func (c *Client) Labels(ctx context.Context, id schema.RolloutID) (map[int]*sche
 	return bus.LabelsOf(ctx, c.js, id)
 }
 
+// Pauses between readings of what a plain message announced.
+const (
+	firstPause = 2 * time.Millisecond
+	lastPause  = 5 * time.Second
+)
+
 // await subscribes to subject, then reads what stands there, and otherwise
-// waits: what is published between the two is not missed.
+// waits. A plain message says that something was offered under the subject: not
+// that it was accepted, nor that it is stored yet. So what stands there is read
+// again after it, soon at first; and now and then without it, since a plain
+// message can be lost.
 func await[T any](ctx context.Context, nc *nats.Conn, subject string, read func() (*T, error)) (*T, error) {
 	arrived := make(chan *nats.Msg, 1)
 	sub, err := nc.ChanSubscribe(subject, arrived)
@@ -52,20 +62,22 @@ func await[T any](ctx context.Context, nc *nats.Conn, subject string, read func(
 		return nil, err
 	}
 	defer func() { _ = sub.Unsubscribe() }()
-	if err := nc.FlushWithContext(ctx); err != nil {
-		return nil, err
-	}
+	pause := lastPause
 	for {
 		got, err := read()
 		if err != nil || got != nil {
 			return got, err
 		}
-		// A plain message says that something was offered under the subject,
-		// not that it was accepted: what stands there is read again.
+		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
+			timer.Stop()
 			return nil, context.Cause(ctx)
 		case <-arrived:
+			pause = firstPause
+		case <-timer.C:
+			pause = min(2*pause, lastPause)
 		}
+		timer.Stop()
 	}
 }
