@@ -41,9 +41,9 @@ func judge(clause string, concluding bool) verdict {
 		return verdict{Lead, core}
 	case abstains(clause):
 		return verdict{Abstention, core}
-	case reTool.MatchString(clause), reTool.MatchString(rest):
+	case reTool.MatchString(rest):
 		return verdict{Tool, core}
-	case reAboutEvidence.MatchString(rest), reAboutEvidence.MatchString(clause):
+	case reAboutEvidence.MatchString(rest):
 		return verdict{Lead, core}
 	case concluding || concludes || reConcludesInside.MatchString(clause) || reAnswerIs.MatchString(rest):
 		return verdict{Conclusion, core}

@@ -14,6 +14,8 @@ const seen = `(?:see|found|find|learn(?:ed|t)?|know|discover(?:ed)?|observed?|no
 // leads are tried again and again until none fits.
 var leads = []lead{
 	{re: compile(`^(?:however|additionally|also|moreover|furthermore|in addition|meanwhile|specifically|again|indeed|similarly|likewise|next|now|ok(?:ay)?|alright|well|yes|no|great|good|first(?:ly)?|second(?:ly)?|third(?:ly)?|finally|lastly|then|still|importantly|notably|interestingly|in fact|of course|on the other hand|overall|unfortunately|fortunately|in this case|in such cases|yet|for example|in other words),\s+`)},
+	{re: compile(`^(?:(?:a )?correction|(?:i|we) (?:was|were|am) (?:wrong|mistaken|incorrect)(?: about (?:that|this|it))?|i misread (?:it|that|the \w+)|my mistake|that (?:was|is) (?:wrong|incorrect|a mistake)|oops|wait|no)\s*(?:[:;]|,| [-–—])\s+(?:actually,?\s+|in fact,?\s+)?`)},
+	{re: compile(`^actually,?\s+`)},
 	{re: compile(`^(?:and|but|yet|however|also|although|though|while|whereas|because|since)\s+`)},
 	{re: compile(`^(?:based (?:up)?on|from|according to|per|given|looking at|in|as (?:stated|mentioned|seen|shown|noted|described|indicated|found) (?:in|by|above)|after (?:reviewing|reading|analy[sz]ing|checking)|using|considering|with|upon reviewing|judging (?:by|from)|thanks to)\s+(?:(?:all|both|each|any|one)\s+(?:of\s+)?)?(?:the|this|these|those|that|my|our)\s+` + evidenceNoun + `\b[^,.;:]{0,80},["”]?\s+`)},
 	{re: compile(`^(?:combining|putting together|taking|comparing|reviewing|considering)\s+(?:all |both )?(?:the|this|these|those)?\s*[^,.]{0,80},\s+`), concludes: true},

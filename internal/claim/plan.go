@@ -23,6 +23,13 @@ var (
 		`|^(?:the|this) (?:original |main |user's )?(?:question|user|query|problem|task|prompt)\b(?:\s+\w+ly)?\s+(?:is |was |also |specifically |just )*(?:ask(?:s|ing|ed)?|want(?:s|ed|ing)?|mention(?:s|ed|ing)?|request(?:s|ed|ing)?|seek(?:s|ing)?|require(?:s|d)?|need(?:s)?|say(?:s)?|state(?:s|d)?|specif(?:y|ies|ied)|about|refers?|does|doesn't|did|only|involves?|can be)\b` +
 		`|^(?:no (?:conflicting|contradict\w+) |all (?:the )?(?:search |top )?(?:results|sources|searches) (?:align|agree|point|confirm|support))` +
 		`|^(?:this|that|it) (?:directly |fully |also )*(?:answers|addresses|resolves|completes) (?:the|this|my|our|your) (?:question|query|task)` +
+		// the policy about its own words: taking back says nothing of the world
+		`|^(?:i|we) (?:was|were|am|must have been|may have been) (?:wrong|mistaken|incorrect|in error|confused)\b` +
+		`|^(?:i|we)(?:'ve| have)? (?:made (?:a|an|the|some) (?:\w+ )?(?:mistake|error|slip)|misread|misunderstood|misinterpreted|misstated|mixed up|conflated|stand corrected|apologi[sz]e|retract|withdraw|take back)\b` +
+		`|^(?:i|we) (?:had )?(?:previously|earlier|initially|first|wrongly|incorrectly|mistakenly|erroneously) (?:said|stated|claimed|assumed|thought|wrote|concluded|identified|noted|believed|reported|answered)\b` +
+		`|^(?:my|our|the) (?:previous|earlier|initial|first|last|prior) (?:claim|answer|statement|assumption|conclusion|reading|step|thought)s? (?:was|were|is|are)\b` +
+		`|^(?:that|this|it) (?:was|is|isn't|wasn't)(?: actually| not)? (?:wrong|incorrect|inaccurate|mistaken|a mistake|an error|right|correct|accurate|true)[.!]?$` +
+		`|^(?:oops|my mistake|my bad|my apologies|scratch that|strike that|sorry)\b` +
 		`|^(?:yep|yeah|okay|ok|alright|right|great|good|perfect|hmm+|that (?:matches|fits|makes sense|checks out|should be|seems))\b`)
 
 	// talk about the evidence that asserts nothing of the world.

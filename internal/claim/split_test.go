@@ -173,6 +173,18 @@ func TestSplit(t *testing.T) {
 			"My previous action is invalid. If I want to search, I should put the query between tags. Let me try again.",
 			[]want{{Tool, ""}, {Plan, ""}, {Plan, ""}},
 		},
+		"taking back": {
+			"I misread the passage. The lamp was first lit in 1868.",
+			[]want{{Tool, ""}, {Claim, "The lamp was first lit in 1868."}},
+		},
+		"taking back in one sentence": {
+			"Correction: the lamp was first lit in 1868. I was wrong: actually, Ida Roos was a painter.",
+			[]want{{Claim, "The lamp was first lit in 1868."}, {Claim, "Ida Roos was a painter."}},
+		},
+		"what was said before is not said again": {
+			"I previously stated that the lamp was lit in 1886, but the passage says that it was lit in 1868.",
+			[]want{{Tool, ""}, {Claim, "It was lit in 1868."}},
+		},
 		"nothing": {" \n\n ", nil},
 	}
 	for name, c := range cases {

@@ -18,6 +18,7 @@ func TestStatement(t *testing.T) {
 		{"When did the last king of the House of Orr die?", "20 June 1837", "The last king of the House of Orr died on 20 June 1837."},
 		{"When was the person after whom the Lund telescope is named born?", "1889", "The person after whom the Lund telescope is named was born in 1889."},
 		{"In what year was the tallest mast completed?", "2012", "The tallest mast was completed in 2012."},
+		{"In what year was the Corran Head lighthouse first lit?", "1868", "The Corran Head lighthouse was first lit in 1868."},
 		{"Where did Tomas Rey study?", "Lisbon", "Tomas Rey studied in Lisbon."},
 		{"Where was the place of death of Ida Roos?", "Madrid", "The place of death of Ida Roos was Madrid."},
 		{"Where is Moss Hall located?", "in Kent", "Moss Hall is located in Kent."},

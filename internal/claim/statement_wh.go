@@ -54,10 +54,23 @@ func splitAtParticiple(body string) (subject, predicate string) {
 			if reRelative.MatchString(strings.Join(words[:i], " ")) && i < len(words)-1 {
 				return "", ""
 			}
+			i = withAdverb(words, i)
 			return strings.Join(words[:i], " "), strings.Join(words[i:], " ")
 		}
 	}
 	return "", ""
+}
+
+// withAdverb moves a participle's start before an adverb: "first lit".
+func withAdverb(words []string, i int) int {
+	if i < 2 {
+		return i
+	}
+	switch w := words[i-1]; w {
+	case "first", "last", "originally", "initially", "finally", "also", "ever", "officially", "once":
+		return i - 1
+	}
+	return i
 }
 
 // reRelative marks a clause inside the subject, whose verbs aren't the
@@ -71,7 +84,8 @@ func splitLast(body string) (subject, predicate string) {
 	if last < 1 || !isParticiple(strings.Trim(words[last], `,;:"'`)) {
 		return "", ""
 	}
-	return strings.TrimRight(strings.Join(words[:last], " "), ","), words[last]
+	at := withAdverb(words, last)
+	return strings.TrimRight(strings.Join(words[:at], " "), ","), strings.Join(words[at:], " ")
 }
 
 // whenStatement: "When was X born" -> "X was born on A"; "Where did X die" ->
@@ -105,8 +119,9 @@ func whenStatement(q, a string) string {
 	words := strings.Fields(body)
 	last := strings.Trim(words[len(words)-1], `,;:"'`)
 	if len(words) > 1 && (isParticiple(last) || last == "located" || last == "based" || last == "headquartered") {
-		subject := strings.TrimRight(strings.Join(words[:len(words)-1], " "), ",")
-		return subject + " " + aux + " " + last + " " + where
+		i := withAdverb(words, len(words)-1)
+		subject := strings.TrimRight(strings.Join(words[:i], " "), ",")
+		return subject + " " + aux + " " + strings.TrimRight(strings.Join(words[i:], " "), `,;:"'`) + " " + where
 	}
 	if wh == "where" || aux != "was" && aux != "were" && aux != "is" {
 		if len(words) > 0 && !hasFiniteVerb(body) && allNames(words) {

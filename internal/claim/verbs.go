@@ -124,7 +124,9 @@ func isIrregularParticiple(w string) bool {
 	switch w {
 	case "born", "built", "held", "known", "made", "written", "won", "sung", "shown", "led", "given", "taken", "chosen",
 		"found", "drawn", "sold", "spoken", "broken", "begun", "become", "flown", "grown", "worn", "taught", "told",
-		"brought", "bought", "met", "left", "lost", "put", "set", "run", "cut", "seen", "driven", "beaten", "been", "got", "had", "done", "come", "gone", "read", "laid", "hit", "sworn", "bred", "fought":
+		"brought", "bought", "met", "left", "lost", "put", "set", "run", "cut", "seen", "driven", "beaten", "been", "got", "had", "done", "come", "gone", "read", "laid", "hit", "sworn", "bred", "fought",
+		"lit", "shot", "struck", "sunk", "dug", "paid", "kept", "sent", "spent", "torn", "thrown", "hung", "bound", "hidden", "frozen",
+		"stolen", "woven", "split", "shut", "cast", "caught", "slain", "overthrown", "rebuilt", "rewritten", "undertaken", "overseen":
 		return true
 	}
 	return false
