@@ -29,6 +29,8 @@ func judge(clause string, concluding bool) verdict {
 	rest := clause[core:]
 	trimmed := strings.TrimRight(rest, " \t\r\"”'’)*")
 	switch {
+	case strings.HasPrefix(strings.TrimLeft(rest, "*$([\\ "), "boxed{"):
+		return verdict{Lead, core} // an answer, said again in LaTeX
 	case rest == "" || !strings.ContainsFunc(rest, isWordRune):
 		return verdict{Heading, core}
 	case reNoKnowledge.MatchString(clause):

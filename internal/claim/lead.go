@@ -30,8 +30,8 @@ var leads = []lead{
 	{re: compile(`^(?:(?:the|this|these|those|that|all(?: of)?(?: the)?|both|my|one of the|another|one|several|multiple|some)\s+)*` + evidenceNoun + `(?:\s+(?:i (?:obtained|retrieved|found|have)|obtained|retrieved|found|provided|returned|above|given|(?:from|about|for|on|of) [^,.;]{1,80}?))?\s+(?:also |only |clearly |now |explicitly |do |does |further |both |all |consistently |seem to |appear to )*(?:mention|mentions|mentioned|state|states|stated|say|says|said|show|shows|showed|indicate|indicates|indicated|confirm|confirms|confirmed|reveal|reveals|revealed|suggest|suggests|suggested|note|notes|noted|tells?(?: me| us)?|describes?|specif(?:y|ies)|reports?|explains?|reads?)\s+that\s+`)},
 	{re: compile(`^(?:it|this|he|she|they) (?:also |further )?(?:mentions|states|says|shows|indicates|confirms|reveals|notes|tells (?:me|us))\s+that\s+`)},
 	{re: compile(`^(?:therefore|thus|hence|consequently|accordingly|as a result|in conclusion|to conclude|in summary|to sum up|overall|ultimately)\b,?\s+(?:then,?\s+)?`), concludes: true},
-	{re: compile(`^(?:conclusion|final answer|summary|in summary|result)\s*:\s*`), concludes: true},
-	{re: compile(`^(?:answer|reasoning|analysis|findings?|observation|note|evidence)\s*:\s*`)},
+	{re: compile(`^\**(?:conclusion|final answer|summary|in summary|result)\s*:\**\s*`), concludes: true},
+	{re: compile(`^\**(?:answer|reasoning|analysis|findings?|observation|note|evidence)\s*:\**\s*`)},
 	{re: compile(`^so,\s+|^so\s+(?:then,?\s+)?`), concludes: true},
 	{re: compile(`^(?:this|that|which|it|these)\s+(?:clearly |also |all |would |then )*(?:means?|implies|imply|follows|proves?)\s+(?:that\s+)?`), concludes: true},
 }

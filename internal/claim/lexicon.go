@@ -3,6 +3,7 @@ package claim
 import (
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 // evidenceNoun is how a policy names what it was given to read.
@@ -23,9 +24,10 @@ var (
 	reCompares = regexp.MustCompile(`\S\s*[<>=]\s*\S`)
 )
 
-// hasFiniteVerb guesses, from its words, whether text is a clause.
+// hasFiniteVerb guesses, from its words, whether text is a clause. Of scripts
+// other than the Latin one it knows no verbs, and takes every text for one.
 func hasFiniteVerb(text string) bool {
-	return reAuxiliary.MatchString(text) || rePastVerb.MatchString(text) ||
+	return foreign(text) || reAuxiliary.MatchString(text) || rePastVerb.MatchString(text) ||
 		rePresentS.MatchString(text) || reCompares.MatchString(text)
 }
 
@@ -35,4 +37,19 @@ var reClauseStart = regexp.MustCompile(`^(?:["“'‘(\[]|\p{Lu}|\d|(?i:the|a|an
 
 func startsClause(text string) bool {
 	return reClauseStart.MatchString(text) && hasFiniteVerb(text)
+}
+
+// foreign reports whether most letters of text are of another script.
+func foreign(text string) bool {
+	latin, other := 0, 0
+	for _, r := range text {
+		switch {
+		case !unicode.IsLetter(r):
+		case unicode.Is(unicode.Latin, r):
+			latin++
+		default:
+			other++
+		}
+	}
+	return other > latin
 }

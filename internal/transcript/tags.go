@@ -82,7 +82,19 @@ func (p *tagReader) warn(code WarningCode, detail string) {
 func readTags(text string, from, to int) ([]turn, []Warning) {
 	p := &tagReader{text: text}
 	p.read(from, to)
+	p.boxedAnswer()
 	return p.finish(), p.warnings
+}
+
+// boxedAnswer takes a \boxed{} in the last words as the answer where no tag
+// marks one.
+func (p *tagReader) boxedAnswer() {
+	for i := len(p.say) - 1; i >= 0; i-- {
+		if at, ok := unbox(p.text, p.say[i]); ok {
+			p.push(turn{act: actAnswer, at: at, value: at.in(p.text)})
+			return
+		}
+	}
 }
 
 // finish closes the last turn.
@@ -135,7 +147,7 @@ func (p *tagReader) speak(from, to, limit int) int {
 
 // reEnvMessage is Search-R1's reply to an action that it can't read. It quotes
 // tags, which are no actions.
-var reEnvMessage = regexp.MustCompile(`(?s)My (?:previous )?action is (?:invalid|not correct)\.(?:\s*(?:If I want to (?:search|give)[^\n]{0,260}?|I should [^\n]{0,200}?|Let me (?:try again|rethink)|\[\.\.\.\])[.!]?(?:\n|$|\s))*(?:\s*Let me try again\.)?`)
+var reEnvMessage = regexp.MustCompile(`My (?:previous )?action is (?:invalid|not correct)\.(?:\s*(?:(?:If I want to|I should|Let me)[^\n.]*\.|\[\.\.\.\]))*`)
 
 func (p *tagReader) add(s seg) {
 	if s = s.trimmed(p.text); !s.empty() {
