@@ -61,14 +61,14 @@ func demo(ctx context.Context, cfg app.Config, report *reporter) (err error) {
 		}
 		tally.summary.Merge(summary)
 	}
-	if err := demoLive(ctx, pipe, report.out); err != nil {
+	if err := demoLive(ctx, pipe, report.out, tally); err != nil {
 		return err
 	}
 	return tally.finish(report.out)
 }
 
 // demoLive asks, before any search, whether two plans aim right.
-func demoLive(ctx context.Context, pipe *pipeline.Pipeline, out io.Writer) error {
+func demoLive(ctx context.Context, pipe *pipeline.Pipeline, out io.Writer, t *tally) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	const question = "In which town was the composer of the opera The Salt Road born?"
@@ -80,8 +80,7 @@ func demoLive(ctx context.Context, pipe *pipeline.Pipeline, out io.Writer) error
 		{"history of the Bern tram network", schema.GapContradicted},
 	} {
 		answer, err := pipe.Client.Plan(ctx, &schema.Step{
-			Run: "demo-live", Rollout: "plan", Index: i + 1, Kind: schema.KindSearch, Question: question, Query: plan.query,
-			History: priors(i),
+			Run: "demo-live", Rollout: fmt.Sprintf("plan-%d", i+1), Index: 1, Kind: schema.KindSearch, Question: question, Query: plan.query,
 		})
 		if err != nil {
 			return err
@@ -90,18 +89,10 @@ func demoLive(ctx context.Context, pipe *pipeline.Pipeline, out io.Writer) error
 			return err
 		}
 		if answer.Label != plan.want {
-			return fmt.Errorf("live plan %q: got %s, wanted %s", plan.query, answer.Label, plan.want)
+			t.wrong = append(t.wrong, fmt.Sprintf("live plan %q: %s, a careful person says %s", plan.query, answer.Label, plan.want))
 		}
 	}
 	return nil
-}
-
-func priors(n int) []schema.Prior {
-	var all []schema.Prior
-	for i := range n {
-		all = append(all, schema.Prior{Index: i + 1})
-	}
-	return all
 }
 
 // tally compares labels with the expected ones and counts what occurred.

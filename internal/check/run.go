@@ -39,9 +39,6 @@ func Run(ctx context.Context, c *client.Client, rollouts iter.Seq2[*transcript.R
 	if o.Window == 0 {
 		o.Window = 32
 	}
-	if o.EndDeadline == 0 {
-		o.EndDeadline = 24 * time.Hour
-	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
@@ -115,11 +112,7 @@ func one(ctx context.Context, c *client.Client, rollout *transcript.Rollout, id 
 
 // publish sends a rollout's steps and its end.
 func publish(ctx context.Context, c *client.Client, rollout *transcript.Rollout, id schema.RolloutID, o Options) error {
-	end := &schema.RolloutEnd{
-		Run: id.Run, Rollout: id.Rollout, Question: rollout.Question,
-		Answer: rollout.Answer, Gold: rollout.Gold, Group: rollout.Group,
-		DeadlineMS: o.EndDeadline.Milliseconds(),
-	}
+	end := NewEnd(rollout, id, o)
 	for i := range rollout.Steps {
 		s := rollout.Steps[i]
 		s.Run, s.Rollout = id.Run, id.Rollout
@@ -133,6 +126,18 @@ func publish(ctx context.Context, c *client.Client, rollout *transcript.Rollout,
 	}
 	_, err := retryFull(ctx, func() (struct{}, error) { return struct{}{}, c.PublishEnd(ctx, end) })
 	return err
+}
+
+// NewEnd is the end of a rollout, its steps still to be listed.
+func NewEnd(rollout *transcript.Rollout, id schema.RolloutID, o Options) *schema.RolloutEnd {
+	if o.EndDeadline == 0 {
+		o.EndDeadline = 24 * time.Hour
+	}
+	return &schema.RolloutEnd{
+		Run: id.Run, Rollout: id.Rollout, Question: rollout.Question,
+		Answer: rollout.Answer, Gold: rollout.Gold, Group: rollout.Group,
+		DeadlineMS: o.EndDeadline.Milliseconds(),
+	}
 }
 
 // retryFull slows down while the pipeline pushes back.
