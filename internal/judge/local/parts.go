@@ -10,6 +10,7 @@ import (
 // parts are a claim's words by what they do.
 type parts struct {
 	subjects []string        // names: what the claim is about
+	sought   []string        // names of the query: what the passages should be about
 	asked    map[string]bool // stems of query and claim, for passages whose title says what a lower-case query asks
 	relation []string        // stems: what it says about it
 	value    []string        // stems: the news in it
@@ -23,7 +24,7 @@ type parts struct {
 // query's.
 func splitClaim(in quoteextract.Input, claim string) parts {
 	known := tokenSet(in.Query, in.Question)
-	p := parts{asked: tokenSet(in.Query, claim)}
+	p := parts{asked: tokenSet(in.Query, claim), sought: evidence.Names(in.Query)}
 	subject := map[string]bool{}
 	for _, name := range evidence.Names(claim) {
 		if tokens := evidence.ContentTokens(name); len(tokens) > 0 && share(tokens, known) > 0.5 {
@@ -46,7 +47,7 @@ func splitClaim(in quoteextract.Input, claim string) parts {
 		}
 	}
 	if len(p.subjects) == 0 {
-		p.subjects = evidence.Names(in.Query)
+		p.subjects = p.sought
 	}
 	if len(p.subjects) == 0 {
 		p.subjects = evidence.Names(claim)

@@ -87,7 +87,7 @@ func (p parts) title(r reading) float64 {
 	if key == "" {
 		return 0
 	}
-	for _, name := range p.subjects {
+	for _, name := range slices.Concat(p.subjects, p.sought) {
 		if evidence.EntityKey(name) == key {
 			return 1
 		}
@@ -107,7 +107,9 @@ func beginsWithName(key, name string) bool { return name != "" && strings.HasPre
 // score says how far a sentence decides the claim; title is how far the title
 // of its passage is the subject.
 func (p parts) score(s *sentence, title float64) float64 {
-	subject := max(p.named(s), subjectInTitle*title)
+	// A claim may call its subject by what the question calls it ("the person
+	// after whom ..."), and the passages by the name that was searched for.
+	subject := max(named(p.subjects, s), named(p.sought, s), subjectInTitle*title)
 	relation := share(p.relation, s.tokens)
 	value := share(p.value, s.tokens)
 	if len(p.value) == 0 {
@@ -118,10 +120,10 @@ func (p parts) score(s *sentence, title float64) float64 {
 		(relationWeight*relation+valueWeight*value)*(offSubject+(1-offSubject)*subject)
 }
 
-// named says how far a sentence names the claim's subjects.
-func (p parts) named(s *sentence) float64 {
+// named says how far a sentence holds names, longer ones counting more.
+func named(names []string, s *sentence) float64 {
 	held, total := 0.0, 0.0
-	for _, name := range p.subjects {
+	for _, name := range names {
 		tokens := evidence.Tokens(name)
 		weight := float64(len(tokens))
 		total += weight
