@@ -2,7 +2,9 @@ package stage
 
 import (
 	"slices"
+	"strings"
 
+	"github.com/stepgap/stepgap/internal/claim"
 	"github.com/stepgap/stepgap/internal/evidence"
 	"github.com/stepgap/stepgap/pkg/schema"
 )
@@ -10,7 +12,7 @@ import (
 // factsOf collects what rewards are computed from.
 func factsOf(step *schema.Step, l *schema.Label) *schema.Facts {
 	facts := &schema.Facts{
-		Kind: step.Kind, Query: step.Query, Text: clip(step.Text, 64<<10), Claim: clip(step.Claim, 64<<10),
+		Kind: step.Kind, Query: step.Query, Text: clip(step.Text, 64<<10), Claim: clip(claimOf(step), 64<<10),
 		Answer: step.Answer, Spans: step.Spans, Saw: step.Saw,
 		// Whether the step abstains was decided by A, from its text; what it
 		// decided is where it sent the step.
@@ -20,6 +22,15 @@ func factsOf(step *schema.Step, l *schema.Label) *schema.Facts {
 		facts.Entities = entitiesOf(step)
 	}
 	return facts
+}
+
+// claimOf is the claim that the stages judged: the publisher's, or what they
+// read in the text.
+func claimOf(step *schema.Step) string {
+	if strings.TrimSpace(step.Claim) != "" {
+		return step.Claim
+	}
+	return strings.Join(claim.Read(step).Claims, " ")
 }
 
 // sureEntailment is an entailment that no sensible threshold would turn down.
@@ -52,7 +63,7 @@ func entitiesOf(step *schema.Step) []string {
 			}
 		}
 	}
-	add(evidence.Entities(step.Claim)...)
+	add(evidence.Entities(claimOf(step))...)
 	for _, p := range step.Own() {
 		add(p.Title)
 		if len(entities) < schema.MaxEntities {

@@ -59,9 +59,9 @@ func (w *frameWalker) value(depth int) error {
 	case c < 0x80 || c >= 0xe0: // fixint
 		return nil
 	case c < 0x90:
-		return w.container(int(c&0x0f)*2, depth)
+		return w.container(int(c&0x0f), 2, depth)
 	case c < 0xa0:
-		return w.container(int(c&0x0f), depth)
+		return w.container(int(c&0x0f), 1, depth)
 	case c < 0xc0:
 		return w.skip(int(c & 0x1f))
 	}
@@ -95,32 +95,33 @@ func (w *frameWalker) value(depth int) error {
 		if err != nil {
 			return err
 		}
-		return w.container(n*pairs(c == 0xde), depth)
+		return w.container(n, perElement(c == 0xde), depth)
 	case 0xdd, 0xdf:
 		n, err := w.length(4)
 		if err != nil {
 			return err
 		}
-		return w.container(n*pairs(c == 0xdf), depth)
+		return w.container(n, perElement(c == 0xdf), depth)
 	}
 	return w.fail("unknown type 0x%02x", c)
 }
 
-func pairs(isMap bool) int {
+// perElement is how many values an element is: a key and a value in maps.
+func perElement(isMap bool) int {
 	if isMap {
 		return 2
 	}
 	return 1
 }
 
-func (w *frameWalker) container(n, depth int) error {
-	if n > len(w.buf)-w.pos {
-		return w.fail("claims %d values, %d bytes are left", n, len(w.buf)-w.pos)
+func (w *frameWalker) container(n, each, depth int) error {
+	if n > (len(w.buf)-w.pos)/each {
+		return w.fail("claims %d elements, %d bytes are left", n, len(w.buf)-w.pos)
 	}
-	if n > MaxElements*2 {
-		return w.fail("claims %d values, the limit is %d", n, MaxElements)
+	if n > MaxElements {
+		return w.fail("claims %d elements, the limit is %d", n, MaxElements)
 	}
-	for range n {
+	for range n * each {
 		if err := w.value(depth + 1); err != nil {
 			return err
 		}

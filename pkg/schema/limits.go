@@ -21,7 +21,7 @@ const (
 	MaxEntities      = 128
 	MaxDeadBody      = 3 << 20 // bytes of a dead message's body that are kept, so that valid steps can be replayed
 	MaxDepth         = 16      // nesting of a MessagePack body
-	MaxElements      = 8192    // elements of one array or map
+	MaxElements      = 1024    // elements of one array, pairs of one map
 	MaxNodes         = 200_000 // values in one body
 	maxDetail        = 8 << 10
 	maxDigestLength  = 128
