@@ -10,7 +10,8 @@ import (
 )
 
 // claimSentences are the statements of a step, each to be judged by itself:
-// its sentences, and of "A was X, and B was Y" both halves. A claim that was
+// its sentences, of "A was X, and B was Y" both halves, and of "A and B are both
+// X" one for each. A claim that was
 // given is never dropped, even where none of its sentences looks like one.
 func claimSentences(step *schema.Step) []string {
 	claims := claim.Read(step).Claims
@@ -20,6 +21,10 @@ func claimSentences(step *schema.Step) []string {
 	var out []string
 	for _, c := range claims {
 		for _, s := range statements(c) {
+			if both := distribute(s); both != nil {
+				out = append(out, both...)
+				continue
+			}
 			out = append(out, clauses(s)...)
 		}
 	}

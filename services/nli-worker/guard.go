@@ -20,7 +20,7 @@ func absent(premise, claim string) string {
 		return "number " + n.In(claim)
 	}
 	have := evidence.Words(premise)
-	for _, name := range evidence.Names(claim) {
+	for _, name := range properNames(claim) {
 		if !holdsName(have, name) {
 			return "name " + name
 		}
@@ -32,14 +32,14 @@ func absent(premise, claim string) string {
 // its subject more often than not. Where it doesn't, it can't contradict the
 // claim. A claim without names says nothing against any premise.
 func aboutSame(premise, claim string) bool {
-	names := evidence.Names(claim)
+	names := properNames(claim)
 	return len(names) == 0 || holdsName(evidence.Words(premise), names[0])
 }
 
 // sharesName reports whether premise names anything that claim names.
 func sharesName(premise, claim string) bool {
 	words := evidence.Words(premise)
-	for _, name := range evidence.Names(claim) {
+	for _, name := range properNames(claim) {
 		if holdsName(words, name) {
 			return true
 		}

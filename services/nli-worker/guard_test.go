@@ -31,6 +31,8 @@ func TestGuard(t *testing.T) {
 		{premise: "Birch was a Canadian chemist.", claim: "Ada Birch came from Canada."},
 		{premise: "Corin Hale was a French painter.", claim: "Corin Hale came from France."},
 		{premise: "The United States Geological Survey measured it.", claim: "The USGS measured it."},
+		{premise: "She served in World War II.", claim: "She served in WWII."},
+		{premise: "The junction lies where Kentucky, Virginia and Tennessee meet.", claim: "The three states there are Kentucky, Virginia and Tennessee."},
 		{premise: "Corin Hale was born in Leeds.", claim: "Corin Hale was not born in Leeds.", conflict: "the claim denies what the evidence states"},
 		{premise: "Corin Hale was born in Leeds.", claim: "Ida Moor died in Turin.", absent: "name Ida Moor", offTopic: true},
 		{premise: "Corin Hale was born in Leeds.", claim: "he was born there"},

@@ -1,6 +1,7 @@
 package nliworker
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -32,6 +33,11 @@ func holdsName(words []evidence.Token, name string) bool {
 		return true
 	}
 	return !content
+}
+
+// properNames are the names in text, without number words.
+func properNames(text string) []string {
+	return slices.DeleteFunc(evidence.Names(text), func(name string) bool { return !hasUpper(name) })
 }
 
 // sameWord compares names' words, forgiving endings: a country and its people
@@ -94,6 +100,17 @@ func nation(word string) string {
 	return ""
 }
 
+// hasUpper reports whether s has a capital letter, or letters of a script
+// without them.
+func hasUpper(s string) bool {
+	for _, r := range s {
+		if unicode.IsUpper(r) || unicode.IsTitle(r) || unicode.IsLetter(r) && unicode.ToUpper(r) == r && unicode.ToLower(r) == r {
+			return true
+		}
+	}
+	return false
+}
+
 func isAcronym(word string) bool {
 	n := 0
 	for _, r := range word {
@@ -112,6 +129,11 @@ func holdsInitials(words []evidence.Token, acronym string) bool {
 	for i := range words {
 		at := 0
 		for j := i; j < len(words) && at < len(letters); j++ {
+			// "World War II" is WWII.
+			if key := words[j].Key; j > i && len(key) > 1 && strings.HasPrefix(string(letters[at:]), key) {
+				at += len([]rune(key))
+				continue
+			}
 			r, _ := utf8.DecodeRuneInString(words[j].Key)
 			if r == letters[at] {
 				at++
