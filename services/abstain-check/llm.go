@@ -20,10 +20,11 @@ const maxAnswerTokens = 220
 
 // answer is what the model is asked for; see prompts/abstain-check.schema.json.
 type answer struct {
-	// Quote comes first, so that the verdict follows from a sentence and not
-	// the other way round.
-	Quote  string `json:"quote"`
+	// Answer comes first: a model that has to name the fact before it says that
+	// it is stated is wrong less often.
+	Answer string `json:"answer"`
 	Stated string `json:"stated"`
+	Quote  string `json:"quote"`
 }
 
 // Validate implements llm.Validator.
@@ -75,7 +76,13 @@ func (j *LLM) Stated(ctx context.Context, in Input) (Verdict, error) {
 		return Verdict{}, fmt.Errorf("asking whether the fact is stated: %w", err)
 	}
 	verdict := Verdict{Stated: got.Stated == statedYes, Meta: meta}
-	if quote := strings.TrimSpace(got.Quote); quote != "" && verdict.Stated {
+	if !verdict.Stated {
+		return verdict, nil
+	}
+	if answer := strings.Join(strings.Fields(got.Answer), " "); answer != "" {
+		verdict.Meta.Detail = "Stated: " + answer
+	}
+	if quote := strings.TrimSpace(got.Quote); quote != "" {
 		verdict.Quotes = []string{quote}
 	}
 	return verdict, nil

@@ -30,17 +30,18 @@ func TestLLM_Suite(t *testing.T) {
 			verdict := map[bool]string{true: "stated", false: "not stated"}[got.Stated]
 			return verdict + " " + strings.Join(got.Quotes, "|"), got.Meta, err
 		},
-		Good: `{"quote":"The mayor is Bo Ek.","stated":"yes"}`, Verdict: "stated The mayor is Bo Ek.",
+		Good: `{"answer":"Bo Ek","stated":"yes","quote":"The mayor is Bo Ek."}`, Verdict: "stated The mayor is Bo Ek.",
 		Bad: []string{
-			`{"quote":"","stated":"maybe"}`, `{"quote":"","stated":"YES"}`, `{"quote":""}`, `{"stated":"no"}`,
-			`{"quote":[],"stated":"no"}`, `{"quote":null,"stated":"no"}`, `{"quote":"","stated":false}`, `{"quote":"","stated":"no","justified":"yes"}`,
+			`{"answer":"","stated":"maybe","quote":""}`, `{"answer":"","stated":"YES","quote":""}`, `{"answer":"x","quote":""}`,
+			`{"answer":"x","stated":"no"}`, `{"stated":"no","quote":""}`, `{"answer":"x","stated":"no","quote":[]}`,
+			`{"answer":"x","stated":"no","quote":null}`, `{"answer":"x","stated":false,"quote":""}`, `{"answer":"x","stated":"no","quote":"","justified":"yes"}`,
 		},
 	})
 }
 
 func TestLLM_Prompt(t *testing.T) {
 	t.Parallel()
-	srv := llmtest.New(t, llmtest.Text(`{"quote":"Lund is a city.","stated":"no"}`))
+	srv := llmtest.New(t, llmtest.Text(`{"answer":"not given","stated":"no","quote":"Lund is a city."}`))
 	j, err := NewLLM(stagetest.Setup(t, srv))
 	require.NoError(t, err)
 	got, err := j.Stated(t.Context(), Input{
@@ -50,6 +51,7 @@ func TestLLM_Prompt(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.False(t, got.Stated)
+	require.Empty(t, got.Meta.Detail)
 	require.Empty(t, got.Quotes, "a quote of what doesn't state the fact is no quote")
 	messages := srv.Calls()[0].Messages(t)
 	user := messages[len(messages)-1]
@@ -59,7 +61,7 @@ func TestLLM_Prompt(t *testing.T) {
 
 func TestLLM_LongEvidenceIsBounded(t *testing.T) {
 	t.Parallel()
-	srv := llmtest.New(t, llmtest.Text(`{"quote":"","stated":"no"}`))
+	srv := llmtest.New(t, llmtest.Text(`{"answer":"","stated":"no","quote":""}`))
 	setup := stagetest.Setup(t, srv)
 	setup.EvidenceRunes = 2000
 	j, err := NewLLM(setup)
