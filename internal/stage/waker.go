@@ -169,9 +169,11 @@ func (w *Waker) forget(id schema.RolloutID, entry *wait) {
 // wakeDelay is about what the stream takes to store a label that went by.
 const wakeDelay = 10 * time.Millisecond
 
-// wake sends a Nak for a message that is already waiting out a delay: the
-// server then delivers it almost at once.
+// wake sends a bare Nak for a message that is already waiting out a delay: the
+// server then delivers it at once. (A Nak with a shorter delay does not do it:
+// the server looks at delays in its own time.)
 func (w *Waker) wake(reply string) {
-	nak := fmt.Appendf(nil, `-NAK {"delay": %d}`, wakeDelay.Nanoseconds())
-	_ = w.nc.Publish(reply, nak) // lost: the delay runs its course
+	time.AfterFunc(wakeDelay, func() {
+		_ = w.nc.Publish(reply, []byte("-NAK")) // lost: the delay runs its course
+	})
 }
