@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -65,6 +66,8 @@ func (w *world) crash(s schema.Stage, build func(*bus.Conn) stage.Handler, n int
 // hop, for every point that there is, and returns how many rollouts it made.
 func (w *world) crashEverywhere(s schema.Stage, build func(*bus.Conn) stage.Handler, publish func(rollout string)) (rollouts []string) {
 	w.t.Helper()
+	w.setAckWait(s, longAckWait) // or a message that was crashed on would come again too early
+	defer w.setAckWait(s, ackWait)
 	for _, accepted := range []bool{false, true} {
 		for n, died := 1, true; died; n++ {
 			require.Less(w.t, n, 20)
@@ -75,6 +78,17 @@ func (w *world) crashEverywhere(s schema.Stage, build func(*bus.Conn) stage.Hand
 		}
 	}
 	return rollouts
+}
+
+func (w *world) setAckWait(s schema.Stage, wait time.Duration) {
+	w.t.Helper()
+	ctx := context.Background()
+	consumer, err := w.conn.JS.Consumer(ctx, stage.StreamOf(s), string(s))
+	require.NoError(w.t, err)
+	config := consumer.CachedInfo().Config
+	config.AckWait = wait
+	_, err = w.conn.JS.UpdateConsumer(ctx, stage.StreamOf(s), config)
+	require.NoError(w.t, err)
 }
 
 // exactly checks that a stream holds want messages and one under each subject.

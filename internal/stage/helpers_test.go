@@ -21,7 +21,7 @@ import (
 
 const (
 	// patience bounds every wait on the server's state.
-	patience = 20 * time.Second
+	patience = time.Minute
 	tick     = 10 * time.Millisecond
 	ackWait  = 400 * time.Millisecond
 )

@@ -77,7 +77,7 @@ func TestPromise_P1_AStepThatKillsItsProcessIsGivenUpAloneByTheNext(t *testing.T
 				}
 				bad := all[culprit-1]
 				end := make(chan struct{})
-				t.Cleanup(func() { close(end) })
+				defer close(end) // before the loops are waited for
 				deaths := 0
 				for {
 					died := make(chan struct{})

@@ -140,7 +140,7 @@ func (h *rewardHandler) aggregate(ctx context.Context, m *Message, id schema.Rol
 	missing := rewardagg.Missing(end, labels)
 	if len(missing) > 0 {
 		if left := h.deadline(end) - age; left > 0 {
-			result := Again(min(backoff(m.Delivered+2), left+10*time.Millisecond), "wait")
+			result := Again(min(backoff(m.Delivered+3), left+10*time.Millisecond), "wait")
 			result.Wake = arm
 			return result
 		}

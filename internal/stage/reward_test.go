@@ -123,8 +123,8 @@ func TestEndsWhoseStepsNeverComeDoNotDelayACompleteRollout(t *testing.T) {
 	for i := range 20 {
 		require.NotNil(t, w.reward(rolloutID(fmt.Sprintf("complete-%d", i))).Process)
 	}
-	require.Less(t, time.Since(start), 5*time.Second)
-	require.Equal(t, waiting, w.count(bus.StreamEnds), "they wait")
+	require.Less(t, time.Since(start), 20*time.Second)
+	w.eventually(func() bool { return w.count(bus.StreamEnds) == waiting }, "the others wait")
 }
 
 func TestPromise_P1_AnEndIsSealedAtItsDeadlineAndALateVerdictChangesNothing(t *testing.T) {

@@ -40,6 +40,12 @@ func TestServerDeliversAWaitingMessageAtOnceAfterABareNak(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 2, meta.NumDelivered)
 
+	// So does one with a shorter delay.
+	require.NoError(t, second.NakWithDelay(time.Hour))
+	require.NoError(t, w.conn.NC.Publish(second.Reply(), []byte(`-NAK {"delay": 10000000}`)))
+	second = next(patience)
+	require.NotNil(t, second, "a NAK with a short delay ends a long one")
+
 	// A second waker that says so too late makes the server deliver it again
 	// while it is being handled: time, not truth.
 	require.NoError(t, w.conn.NC.Publish(first.Reply(), []byte("-NAK")))

@@ -233,7 +233,7 @@ func (h *stepHandler) decide(ctx context.Context, m *Message, id schema.StepID, 
 		return h.giveUp(ctx, m, id, env, schema.ReasonInternal, fmt.Sprintf("stage %s would wait for labels, which only %s may", h.o.Stage, schema.StageCross), t)
 	}
 	if decision.Wait {
-		delay := backoff(m.Delivered + 2)
+		delay := backoff(m.Delivered + 3)
 		if env.deadline > 0 {
 			delay = min(delay, left+10*time.Millisecond)
 		}
