@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // Entities returns what text names, in order of appearance and each once by
@@ -136,63 +135,6 @@ func entitySpans(text string) []Span {
 	return spans
 }
 
-// quotedTitles finds short quoted text that begins with a capital, a digit or
-// a letter of a script without case.
-func quotedTitles(text string) []Span {
-	const longest = 90
-	var spans []Span
-	for at := 0; at < len(text); {
-		r, size := utf8.DecodeRuneInString(text[at:])
-		closer := closingQuote(r)
-		at += size
-		if closer == "" {
-			continue
-		}
-		rest := text[at:min(len(text), at+longest)]
-		end := strings.Index(rest, closer)
-		if r == '"' && strings.HasPrefix(rest, `"`) {
-			// CSV doubles its quote marks.
-			at++
-			continue
-		}
-		if end <= 0 || strings.ContainsRune(rest[:end], '\n') {
-			continue
-		}
-		title := trim(text, Span{at, at + end})
-		first, _ := utf8.DecodeRuneInString(title.In(text))
-		if strings.HasSuffix(title.In(text), "?") && len(Words(title.In(text))) > 4 {
-			continue // a question that is quoted, not a title
-		}
-		if title.Len() > 1 && (!unicode.IsLower(first) && (unicode.IsLetter(first) || unicode.IsDigit(first))) {
-			spans = append(spans, Span{title.Start, trimRightPunct(text, title)})
-			at += end + len(closer)
-		}
-	}
-	return spans
-}
-
-func trimRightPunct(text string, s Span) int {
-	return s.Start + len(strings.TrimRight(s.In(text), ",.;:"))
-}
-
-func closingQuote(r rune) string {
-	switch r {
-	case '"':
-		return `"`
-	case '“':
-		return "”"
-	case '«':
-		return "»"
-	case '《':
-		return "》"
-	case '「':
-		return "」"
-	case '『':
-		return "』"
-	}
-	return ""
-}
-
 // capitalisedSpans finds the names in one sentence.
 func capitalisedSpans(text string, sentence Span) []Span {
 	body := sentence.In(text)
@@ -275,9 +217,9 @@ func isCommonOpener(key string) bool {
 	case "identify", "find", "search", "determine", "given", "using", "yes", "step", "question", "answer", "result",
 		"results", "additionally", "furthermore", "moreover", "finally", "first", "next", "born", "known", "located",
 		"unfortunately", "although", "despite", "including", "like", "unlike", "among", "several", "people", "besides",
-		"next,", "starting", "released", "founded", "written", "directed", "produced", "set", "combining", "instead",
-		"let", "given,", "whose", "name", "list", "different", "overall", "eventually", "initially", "recently",
-		"name,", "nevertheless", "meanwhile", "generally", "usually", "often", "sometimes", "here", "still", "even",
+		"starting", "released", "founded", "written", "directed", "produced", "set", "combining", "instead",
+		"let", "whose", "name", "list", "different", "overall", "eventually", "initially", "recently",
+		"nevertheless", "meanwhile", "generally", "usually", "often", "sometimes", "here", "still", "even",
 		"around", "about", "near", "throughout", "upon", "until", "prior", "due", "having", "being", "much", "few",
 		"every", "anyone", "someone", "something", "nothing", "further", "consequently", "similarly", "likewise":
 		return true

@@ -66,7 +66,7 @@ func IsStopWord(token string) bool {
 		"all", "some", "more", "most", "other", "another", "same", "very", "too", "not", "no", "nor", "because",
 		"since", "until", "upon", "within", "s", "t", "d", "ll", "re", "ve", "m", "itself", "himself", "herself",
 		"themselves", "however", "therefore", "thus", "hence", "now", "well", "according", "based", "per", "via",
-		"one", "ones", "however,", "though", "although", "whether", "either", "neither":
+		"one", "ones", "though", "although", "whether", "either", "neither":
 		return true
 	}
 	return false

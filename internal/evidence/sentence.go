@@ -45,17 +45,6 @@ func Sentences(text string) []Span {
 	return spans
 }
 
-// SentenceAt returns the index in spans of the sentence that holds the byte
-// offset, or of the first one after it; -1 if there is none.
-func SentenceAt(spans []Span, offset int) int {
-	for i, s := range spans {
-		if offset < s.End {
-			return i
-		}
-	}
-	return -1
-}
-
 func trim(text string, s Span) Span {
 	body := text[s.Start:s.End]
 	left := len(body) - len(strings.TrimLeftFunc(body, unicode.IsSpace))

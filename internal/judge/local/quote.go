@@ -32,6 +32,8 @@ const (
 	// decidingScore is the least that a quote must reach; below it there is no
 	// quote, and the most relevant window is the premise.
 	decidingScore = 0.35
+	// rareWeight is what BM25 adds, for the rarer words.
+	rareWeight = 0.1
 	// fewestWords: headings and list marks decide nothing.
 	fewestWords = 3
 	// offSubject is what relation and value are worth in a sentence that
@@ -44,7 +46,8 @@ const (
 // too.
 func decidingSentences(in quoteextract.Input, claim string, texts []reading) []string {
 	p := splitClaim(in, claim)
-	first, best := p.best(texts, func(*sentence) bool { return true })
+	rare := rarity(claim+" "+in.Query, texts)
+	first, best := p.best(texts, rare, func(*sentence) bool { return true })
 	if first == nil || best < decidingScore {
 		return nil
 	}
@@ -52,7 +55,7 @@ func decidingSentences(in quoteextract.Input, claim string, texts []reading) []s
 	if len(missing) == 0 {
 		return []string{first.text}
 	}
-	other, _ := p.best(texts, func(s *sentence) bool {
+	other, _ := p.best(texts, rare, func(s *sentence) bool {
 		return s != first && s.text != first.text && share(missing, s.titled) >= 0.5
 	})
 	if other == nil {
@@ -62,7 +65,7 @@ func decidingSentences(in quoteextract.Input, claim string, texts []reading) []s
 }
 
 // best returns the sentence with the highest score, the earlier one on a tie.
-func (p parts) best(texts []reading, fits func(*sentence) bool) (*sentence, float64) {
+func (p parts) best(texts []reading, rare map[*sentence]float64, fits func(*sentence) bool) (*sentence, float64) {
 	best := -1.0
 	var found *sentence
 	for i := range texts {
@@ -72,12 +75,36 @@ func (p parts) best(texts []reading, fits func(*sentence) bool) (*sentence, floa
 			if len(s.tokens) < fewestWords || !fits(s) {
 				continue
 			}
-			if score := p.score(s, title); score > best {
+			if score := p.score(s, title) + rareWeight*rare[s]; score > best {
 				best, found = score, s
 			}
 		}
 	}
 	return found, best
+}
+
+// rarity gives each sentence its BM25 score against the claim and the query, as
+// a share of the best: of two sentences with as many of the claim's words the
+// one with the rarer ones decides.
+func rarity(text string, texts []reading) map[*sentence]float64 {
+	var docs []string
+	var sentences []*sentence
+	for i := range texts {
+		for j := range texts[i].sentences {
+			s := &texts[i].sentences[j]
+			sentences = append(sentences, s)
+			docs = append(docs, evidence.Titled(texts[i].title, s.text))
+		}
+	}
+	scores := evidence.BM25(text, docs)
+	top := slices.Max(append(scores, 0))
+	out := make(map[*sentence]float64, len(scores))
+	for i, s := range sentences {
+		if top > 0 {
+			out[s] = scores[i] / top
+		}
+	}
+	return out
 }
 
 // title says how far a passage's title is the claim's subject, in [0, 1].
