@@ -69,6 +69,9 @@ func devQuote(text string, passages []schema.Passage) []schema.Quote {
 
 func readDev(t *testing.T) []devItem {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("a measure on a data set; left out with -short")
+	}
 	data := os.Getenv("STEPGAP_DATA")
 	if data == "" {
 		t.Skip("STEPGAP_DATA is not set")

@@ -182,13 +182,11 @@ func isYear(s string) bool {
 
 // nounAfter is the stem of the word after n.
 func nounAfter(text string, n evidence.Number) string {
-	for _, w := range evidence.Words(text[n.End:]) {
-		if w.Start > 2 || evidence.IsStopWord(w.Key) {
-			return ""
-		}
-		return evidence.Stem(w.Key)
+	words := evidence.Words(text[n.End:])
+	if len(words) == 0 || words[0].Start > 2 || evidence.IsStopWord(words[0].Key) {
+		return ""
 	}
-	return ""
+	return evidence.Stem(words[0].Key)
 }
 
 // coveredButNumbers reports whether nearly all of what claim says, numbers

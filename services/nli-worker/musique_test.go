@@ -39,6 +39,9 @@ var hopRef = regexp.MustCompile(`#(\d)`)
 // ours, not the annotators'.
 func musiqueItems(t *testing.T) []devItem {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("a measure on a data set; left out with -short")
+	}
 	data := os.Getenv("STEPGAP_DATA")
 	if data == "" {
 		t.Skip("STEPGAP_DATA is not set")

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// ErrNotFound: a model folder or the runtime's library is not where it was
-// looked for.
+// ErrNotFound says that a model folder or the runtime's library is not where it
+// was looked for.
 var ErrNotFound = errors.New("not found")
 
 // DefaultModel is the folder name of the model that set-up builds.
