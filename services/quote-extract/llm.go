@@ -17,10 +17,10 @@ const (
 
 const (
 	// maxAnswerTokens is room for the answer at its longest.
-	maxAnswerTokens = 400
-	// maxQuotes is the schema's maxItems; endpoints without schemas may send
+	maxAnswerTokens = 60
+	// maxSentences is the schema's maxItems; endpoints without schemas may send
 	// more, of which the first are taken.
-	maxQuotes = 3
+	maxSentences = 3
 )
 
 // none stands for an empty part of the prompt.
@@ -28,8 +28,10 @@ const none = "(none)"
 
 // answer is what the model is asked for; see prompts/quote-extract.schema.json.
 type answer struct {
-	About  string   `json:"about"`
-	Quotes []string `json:"quotes"`
+	About string `json:"about"`
+	// Sentences are numbers: a model that copies sentences changes or invents
+	// some, and pays for each word.
+	Sentences []int `json:"sentences"`
 }
 
 // Validate implements llm.Validator.
@@ -40,8 +42,8 @@ func (a *answer) Validate() error {
 	return nil
 }
 
-// LLM is the stage's judge over a language model. It proposes quotes; the
-// stage's decision verifies them.
+// LLM is the stage's judge over a language model. The model points at numbered
+// sentences; the stage's decision verifies them like any judge's quotes.
 type LLM struct {
 	setup    llm.Setup
 	template *llm.Template
@@ -66,11 +68,12 @@ func (j *LLM) PromptVersion() string { return j.template.Version() }
 
 // Extract implements Judge.
 func (j *LLM) Extract(ctx context.Context, in Input) (Verdict, error) {
+	sentences := excerpt.Numbered(in.Passages, in.Claim+" "+in.Query, j.setup.EvidenceRunes)
 	req, err := j.template.Render(j.setup.Fencer, map[string]string{
 		"question": in.Question,
 		"query":    orNone(in.Query),
 		"claim":    orNone(in.Claim),
-		"passages": excerpt.Text(in.Passages, in.Claim+" "+in.Query, j.setup.EvidenceRunes),
+		"passages": sentences.Text,
 	})
 	if err != nil {
 		return Verdict{}, err
@@ -81,13 +84,8 @@ func (j *LLM) Extract(ctx context.Context, in Input) (Verdict, error) {
 	if err != nil {
 		return Verdict{}, fmt.Errorf("asking for relevance and quotes: %w", err)
 	}
-	verdict := Verdict{Relevant: got.About == aboutYes, Meta: meta}
-	for _, quote := range got.Quotes {
-		if quote = strings.TrimSpace(quote); quote != "" && len(verdict.Quotes) < maxQuotes {
-			verdict.Quotes = append(verdict.Quotes, quote)
-		}
-	}
-	return verdict, nil
+	numbers := got.Sentences[:min(len(got.Sentences), maxSentences)]
+	return Verdict{Relevant: got.About == aboutYes, Quotes: sentences.Quotes(numbers), Meta: meta}, nil
 }
 
 func orNone(text string) string {

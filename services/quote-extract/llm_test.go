@@ -29,28 +29,29 @@ func TestLLM_Suite(t *testing.T) {
 			})
 			return fmt.Sprint(got.Relevant, got.Quotes), got.Meta, err
 		},
-		Good: `{"about":"yes","quotes":["Bo Ek is mayor."," "]}`, Verdict: "true [Bo Ek is mayor.]",
+		Good: `{"about":"yes","sentences":[1,99]}`, Verdict: "true [Lund]",
 		Bad: []string{
-			`{"about":"partly","quotes":[]}`, `{"about":"yes"}`, `{"quotes":[]}`, `{"about":"yes","quotes":"x"}`,
-			`{"about":"yes","quotes":[1]}`, `{"about":"yes","quotes":null}`, `{"about":true,"quotes":[]}`, `{"about":"yes","quotes":[],"label":"none"}`,
+			`{"about":"partly","sentences":[]}`, `{"about":"yes"}`, `{"sentences":[]}`, `{"about":"yes","sentences":1}`,
+			`{"about":"yes","sentences":["1"]}`, `{"about":"yes","sentences":[1.5]}`, `{"about":"yes","sentences":null}`,
+			`{"about":true,"sentences":[]}`, `{"about":"yes","sentences":[],"label":"none"}`,
 		},
 	})
 }
 
 func TestLLM_Prompt(t *testing.T) {
 	t.Parallel()
-	srv := llmtest.New(t, llmtest.Text(`{"about":"no","quotes":["a","b","c","d"]}`))
+	srv := llmtest.New(t, llmtest.Text(`{"about":"no","sentences":[2,4,1,3]}`))
 	j, err := NewLLM(stagetest.Setup(t, srv))
 	require.NoError(t, err)
 	got, err := j.Extract(t.Context(), Input{
 		Question: "Who is the mayor of Lund?", Query: "mayor of Lund",
-		Passages: []schema.Passage{{Title: "Lund", Text: "Lund is a city."}},
+		Passages: []schema.Passage{{Title: "Lund", Text: "Lund is a city.\nIt is old. It has a cathedral. It has a mayor."}},
 	})
 	require.NoError(t, err)
 	require.False(t, got.Relevant)
-	require.Equal(t, []string{"a", "b", "c"}, got.Quotes, "no more than the schema allows")
+	require.Equal(t, []string{"Lund is a city.\nIt is old.", "It has a mayor."}, got.Quotes, "three sentences, as the schema allows, and neighbours as one")
 	messages := srv.Calls()[0].Messages(t)
 	user := messages[len(messages)-1]
-	require.Contains(t, user, "\n[1] Lund\nLund is a city.\n")
+	require.Contains(t, user, "\n[1] Lund\n(1) Lund is a city.\n(2) It is old.\n")
 	require.Regexp(t, `<<claim\n\(none\)\n`, user)
 }

@@ -17,6 +17,9 @@ import (
 const (
 	// gap stands where sentences were left out.
 	gap = " [...] "
+	// overhead is what a kept piece brings with it, in runes: the gap before it
+	// or its number.
+	overhead = 8
 	// maxPiece is the longest stretch that is kept or dropped as one, in
 	// runes; a "sentence" beyond it is text without punctuation.
 	maxPiece = 600
@@ -27,6 +30,7 @@ const (
 // piece is a sentence of a passage.
 type piece struct {
 	passage, at int // which passage, which of its pieces
+	span        evidence.Span
 	text        string
 	runes       int
 	score       float64
@@ -63,10 +67,11 @@ func split(passages []schema.Passage, about string) [][]piece {
 	query := evidence.NewQuery(about)
 	out := make([][]piece, len(passages))
 	for i, p := range passages {
-		for _, s := range evidence.Sentences(p.Text) {
-			for _, text := range chop(s.In(p.Text)) {
+		for _, sentence := range evidence.Sentences(p.Text) {
+			for _, span := range chop(p.Text, sentence) {
+				text := span.In(p.Text)
 				out[i] = append(out[i], piece{
-					passage: i, at: len(out[i]), text: text, runes: utf8.RuneCountInString(text),
+					passage: i, at: len(out[i]), span: span, text: text, runes: utf8.RuneCountInString(text),
 					score: query.Relevance(evidence.Titled(p.Title, text)),
 				})
 			}
@@ -76,17 +81,18 @@ func split(passages []schema.Passage, about string) [][]piece {
 }
 
 // chop cuts what is too long for a sentence at blanks, where there are any.
-func chop(text string) []string {
-	var out []string
-	for utf8.RuneCountInString(text) > maxPiece {
-		end := evidence.ByteOffset(text, maxPiece)
-		if blank := strings.LastIndexAny(text[:end], " \t\n"); blank > end/2 {
+func chop(text string, s evidence.Span) []evidence.Span {
+	var out []evidence.Span
+	for utf8.RuneCountInString(s.In(text)) > maxPiece {
+		rest := s.In(text)
+		end := evidence.ByteOffset(rest, maxPiece)
+		if blank := strings.LastIndexAny(rest[:end], " \t\n"); blank > end/2 {
 			end = blank
 		}
-		out = append(out, text[:end])
-		text = strings.TrimLeft(text[end:], " \t\n")
+		out = append(out, evidence.Span{Start: s.Start, End: s.Start + end})
+		s.Start += end + len(rest[end:]) - len(strings.TrimLeft(rest[end:], " \t\n"))
 	}
-	return append(out, text)
+	return append(out, s)
 }
 
 // choose takes pieces by relevance, each with its neighbours, until the limit.
@@ -104,7 +110,7 @@ func choose(pieces [][]piece, limit int) [][]piece {
 			return
 		}
 		p := pieces[passage][at]
-		cost := p.runes + len(gap)
+		cost := p.runes + overhead
 		if taken[passage] == nil {
 			cost += maxTitle // a passage's first piece brings its heading
 		}

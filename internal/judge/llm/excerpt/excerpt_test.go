@@ -52,3 +52,51 @@ func TestText_Bounded(t *testing.T) {
 		}
 	})
 }
+
+func TestNumbered(t *testing.T) {
+	t.Parallel()
+	s := Numbered([]schema.Passage{
+		{Title: "Lund", Text: "Lund is a city.\nIt has  a cathedral. It is old."},
+		{Title: "Empty"},
+		{Title: "Bo Ek", Text: "Bo Ek sings."},
+	}, "Lund", 1000)
+	require.Equal(t, "[1] Lund\n(1) Lund is a city.\n(2) It has a cathedral.\n(3) It is old.\n\n[2] Bo Ek\n(4) Bo Ek sings.", s.Text)
+	for name, tc := range map[string]struct {
+		numbers []int
+		want    []string
+	}{
+		"one":                    {[]int{2}, []string{"It has  a cathedral."}},
+		"order is the model's":   {[]int{4, 1}, []string{"Bo Ek sings.", "Lund is a city."}},
+		"neighbours are one":     {[]int{3, 2}, []string{"It has  a cathedral. It is old."}},
+		"not across passages":    {[]int{3, 4}, []string{"It is old.", "Bo Ek sings."}},
+		"never shown, and twice": {[]int{0, -1, 5, 1 << 40, 4, 4}, []string{"Bo Ek sings."}},
+		"none":                   {nil, nil},
+		"all of a passage":       {[]int{1, 2, 3}, []string{"Lund is a city.\nIt has  a cathedral. It is old."}},
+	} {
+		require.Equal(t, tc.want, s.Quotes(tc.numbers), name)
+	}
+}
+
+// Whatever is pointed at stands in a passage, and the text keeps its bound.
+func TestNumbered_Properties(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		passages := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) schema.Passage {
+			return schema.Passage{Title: rapid.String().Draw(t, "title"), Text: strings.Repeat(rapid.String().Draw(t, "text")+". Then ", rapid.IntRange(1, 80).Draw(t, "times"))}
+		}), 0, 6).Draw(t, "passages")
+		limit := rapid.IntRange(300, 3000).Draw(t, "limit")
+		s := Numbered(passages, rapid.String().Draw(t, "about"), limit)
+		if n := utf8.RuneCountInString(s.Text); n > limit {
+			t.Fatalf("%d runes, limit %d", n, limit)
+		}
+		for _, q := range s.Quotes(rapid.SliceOf(rapid.IntRange(-2, 200)).Draw(t, "numbers")) {
+			found := false
+			for _, p := range passages {
+				found = found || (q != "" && strings.Contains(p.Text, q))
+			}
+			if !found {
+				t.Fatalf("quote %q stands in no passage", q)
+			}
+		}
+	})
+}
