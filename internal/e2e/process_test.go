@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -123,20 +124,13 @@ func (p *process) kill() {
 // natsServer starts an external server with JetStream and returns its URL.
 func natsServer(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
-	start(t, "Server is ready", built(t).nats, "-js", "-sd", dir, "-a", "127.0.0.1", "-p", "-1", "--ports_file_dir", dir, "-c", config(t))
-	files, err := filepath.Glob(filepath.Join(dir, "*.ports"))
-	require.NoError(t, err)
-	require.Len(t, files, 1)
-	b, err := os.ReadFile(files[0])
-	require.NoError(t, err)
-	var ports struct {
-		NATS []string `json:"nats"`
-	}
-	require.NoError(t, json.Unmarshal(b, &ports))
-	require.NotEmpty(t, ports.NATS)
-	return ports.NATS[0]
+	p := start(t, "Server is ready", built(t).nats, "-js", "-sd", t.TempDir(), "-a", "127.0.0.1", "-p", "-1", "-c", config(t))
+	m := listening.FindStringSubmatch(p.tail())
+	require.NotNil(t, m, p.tail())
+	return "nats://" + m[1]
 }
+
+var listening = regexp.MustCompile(`Listening for client connections on (\S+)`)
 
 func config(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "nats.conf")
