@@ -9,10 +9,11 @@ import (
 )
 
 // Text of the largest size that the wire lets through must not cost more than
-// linear time, whatever it is made of.
+// linear time, whatever it is made of: a quadratic scan takes longer than the
+// bound, a linear one a twentieth of it.
 func TestHostileTextCostsLinearTime(t *testing.T) {
 	t.Parallel()
-	const size = 1 << 17
+	const size = 1 << 16
 	for _, unit := range []string{
 		"A", "a", "A ", "A. ", "“", "\"A", "A.", ".", "\n", "1,", "1 ", "&amp;", "&", "北", "e\u0301", "\u0301", "\u200b", "Mr. ", "of ", "A of ", "May 1 ", "n't ", "ᄀ", "-1", "[1]", "'",
 	} {
@@ -25,7 +26,7 @@ func TestHostileTextCostsLinearTime(t *testing.T) {
 		_ = Negations(text)
 		_, _ = Locate(passages(text, text), "a quote that isn't there, with several words in it")
 		_, _ = Locate(passages(text, text), strings.Repeat(unit, 64)+" x y")
-		require.Less(t, time.Since(began), 10*time.Second, "%q", unit)
+		require.Less(t, time.Since(began), 5*time.Second, "%q", unit)
 		t.Logf("%-8q %v", unit, time.Since(began).Round(time.Millisecond))
 	}
 }
