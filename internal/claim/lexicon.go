@@ -27,6 +27,7 @@ var (
 // hasFiniteVerb guesses, from its words, whether text is a clause. Of scripts
 // other than the Latin one it knows no verbs, and takes every text for one.
 func hasFiniteVerb(text string) bool {
+	text = text[:cutAt(text, maxJudged)]
 	return foreign(text) || reAuxiliary.MatchString(text) || rePastVerb.MatchString(text) ||
 		rePresentS.MatchString(text) || reCompares.MatchString(text)
 }

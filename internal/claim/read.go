@@ -29,7 +29,8 @@ type Reading struct {
 // else besides. An abstention is not about the sought fact
 //
 //   - if it is about others of its kind ("I found nothing on the other estates"),
-//   - if it shares no content word with query, plan and question,
+//   - if it shares no content word with query, plan and question, and has no
+//     "its" or "her" that stands for what they name,
 //   - if it is the policy's own "I couldn't find X" and the claims beside it
 //     state X all the same ("I couldn't find the release year, but I found that
 //     both were released in 2009"),
@@ -145,6 +146,8 @@ func sentencesOf(answer string) string {
 
 var (
 	reOther = regexp.MustCompile(`(?i)\b(?:(?:any|the|about|on|for|of) (?:\w+ )?other|another|anything else|any more|further)\b`)
+	// "its type", "her mother's name": of what the step is about.
+	rePossessive = regexp.MustCompile(`(?i)\b(?:its|his|her|their|him|them)\b`)
 	// words of an abstention that name no object.
 	generic = setOf("specific", "exact", "information", "info", "detail", "find", "found", "mention", "mentioned", "search",
 		"result", "paragraph", "passage", "document", "provide", "provided", "give", "given", "state", "stated", "specify", "specified",
@@ -171,7 +174,7 @@ func sought(abstention string, step *schema.Step, claims []string) bool {
 	for g := range generic {
 		delete(object, g)
 	}
-	if len(object) > 0 {
+	if len(object) > 0 && !rePossessive.MatchString(abstention) {
 		aim := stems(step.Query + " " + step.Plan + " " + step.Question)
 		if len(aim) > 0 && !overlaps(object, aim) {
 			return false

@@ -51,6 +51,14 @@ func TestRead(t *testing.T) {
 			search("Anna Berg birth date", "I found that Anna Berg was born in 1932, but I couldn't find the exact date.", ""),
 			[]string{"Anna Berg was born in 1932."}, true, "",
 		},
+		"its points at what was sought": {
+			search("Vik Sogn public library", "I found that Vik is a town, but I couldn't find specific information about its elevation.", ""),
+			[]string{"Vik is a town."}, true, "",
+		},
+		"something nobody asked for": {
+			search("mayor of Vik", "Vik is a town in Sogn. I couldn't find specific information about the elevation.", ""),
+			[]string{"Vik is a town in Sogn."}, false, "",
+		},
 		"others of its kind were not sought": {
 			search("estate in Vik where concerts are given", "I found that concerts are given at Moss Hall. I couldn't find information about other estates.", ""),
 			[]string{"Concerts are given at Moss Hall."}, false, "",

@@ -164,10 +164,13 @@ func markCloses(body, mark string) bool {
 	return strings.HasSuffix(rest, mark) && strings.Count(rest, mark) == 1 || !strings.Contains(rest, mark)
 }
 
+// maxHeading is the longest line, in bytes, that can be a heading.
+const maxHeading = 400
+
 // headingOf returns the line as a heading, or nil where it is none.
 func headingOf(text string, line evidence.Span) *Sentence {
 	start, end := unmark(text, line.Start, line.End)
-	if start >= end {
+	if start >= end || end-start > maxHeading {
 		return nil
 	}
 	body := text[start:end]

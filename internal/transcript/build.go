@@ -203,10 +203,6 @@ func (b *builder) conclude(answer *turn, conclusions []located, tail []seg) {
 func (b *builder) add(s schema.Step, docs []document) *schema.Step {
 	s.Index = len(b.out.Steps) + 1
 	s.Question = b.out.Question
-	for i := range docs {
-		docs[i].title = cut(docs[i].title, schema.MaxTitle)
-		docs[i].text = cut(docs[i].text, schema.MaxPassageText)
-	}
 	s.Passages = b.pile.fetch(s.Index, docs)
 	b.out.Steps = append(b.out.Steps, s)
 	return &b.out.Steps[len(b.out.Steps)-1]

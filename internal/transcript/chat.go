@@ -173,7 +173,7 @@ func (p *tagReader) heard(e chatEvent) {
 func (p *tagReader) heardOne(body, callID string) {
 	t := p.awaiting()
 	if callID != "" {
-		for i := len(p.turns) - 1; i >= 0; i-- {
+		for i := len(p.turns) - 1; i >= max(0, len(p.turns)-maxParallel); i-- {
 			if p.turns[i].callID == callID {
 				t = &p.turns[i]
 				break

@@ -23,6 +23,7 @@ func (p *pile) fetch(index int, docs []document) []schema.Passage {
 	}
 	var again []int
 	for _, d := range docs {
+		d.title, d.text = cut(d.title, schema.MaxTitle), cut(d.text, schema.MaxPassageText)
 		digest := schema.PassageDigest(d.title, d.text)
 		if i, ok := p.at[digest]; ok {
 			if p.order[i].ByStep != index {

@@ -13,11 +13,11 @@ import (
 // begins with a new prompt, or with a "Question:" in ReAct.
 func (d *decoder) plain() error {
 	var b strings.Builder
-	start, tooLarge := 1, false
+	start, tooLarge, acted := 1, false, false
 	flush := func() error {
 		text := b.String()
 		b.Reset()
-		defer func() { tooLarge = false }()
+		defer func() { tooLarge, acted = false, false }()
 		line := d.line
 		d.line = start
 		defer func() { d.line = line }()
@@ -31,7 +31,7 @@ func (d *decoder) plain() error {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("reading %s after line %d: %w", d.name, d.line, err)
 		}
-		if b.Len() > 0 && begins(line, &b, d.opts.Format) {
+		if acted && begins(line) {
 			if err := flush(); err != nil {
 				return err
 			}
@@ -42,6 +42,7 @@ func (d *decoder) plain() error {
 		}
 		if !tooLarge {
 			b.Write(line)
+			acted = acted || acts(line)
 		}
 		if err != nil {
 			return flush()
@@ -54,20 +55,24 @@ var (
 	reReActStart  = regexp.MustCompile(`^[ \t]*Question[ \t]*\d*[ \t]*:`)
 )
 
-// begins reports whether a line starts another rollout than the one that is
-// being gathered.
-func begins(line []byte, b *strings.Builder, format Format) bool {
+// begins reports whether a line can start a rollout. It starts another one only
+// after somebody acted: the lines of one prompt may each look like a beginning.
+func begins(line []byte) bool {
 	if len(line) > 4096 {
 		line = line[:4096]
 	}
-	switch {
-	case rePromptStart.Match(line):
-		// the lines of one prompt may each look like a beginning
-		return detectText(b.String()) != ""
-	case reReActStart.Match(line):
-		return format == FormatReAct || (format == FormatAuto || format == "") && reReAct.MatchString(b.String())
-	}
-	return false
+	return rePromptStart.Match(line) || reReActStart.Match(line)
+}
+
+var (
+	reActs     = regexp.MustCompile(`(?i)<\|im_start\|>[ \t]*assistant|<\|start_header_id\|>[ \t]*assistant|</(?:search|think|answer|information|result|documents|tool_call)>|<\|end_of_query\|>|<\|end_search_query\|>`)
+	reActsLine = regexp.MustCompile(`^[ \t]*(?:\*\*)?(?:Thought|Action)(?:[ \t]*\d{1,3})?(?:\*\*)?[ \t]*:`)
+)
+
+// acts reports whether on a line the policy speaks; a prompt that explains the
+// tags doesn't count.
+func acts(line []byte) bool {
+	return reActsLine.Match(line) || reActs.Match(line) && !reInstruction.Match(line)
 }
 
 // text yields the rollout of one running text; text in which nobody acts, such

@@ -98,29 +98,44 @@ func (d *decoder) run() error {
 	if b, _ := d.br.Peek(3); bytes.Equal(b, []byte("\xef\xbb\xbf")) {
 		_, _ = d.br.Discard(3)
 	}
-	head, err := d.br.Peek(64 << 10)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
+	switch first, second, err := d.head(); {
+	case err != nil:
 		return fmt.Errorf("reading %s: %w", d.name, err)
-	}
-	switch s := bytes.TrimLeft(head, " \t\r\n"); {
-	case len(s) == 0:
+	case first == 0:
 		return nil
-	case looksJSON(s, '[', "{[\""):
+	case first == '[' && strings.IndexByte("{[\"\x00]", second) >= 0:
 		return d.array()
-	case looksJSON(s, '{', "\"}"):
+	case first == '{' && strings.IndexByte("\"}\x00", second) >= 0:
 		return d.lines()
 	}
 	return d.plain()
 }
 
-// looksJSON reports whether s begins with open and then, after white space,
-// one of next.
-func looksJSON(s []byte, open byte, next string) bool {
-	if s[0] != open {
-		return false
+// head looks at the first two characters that aren't white space; 0 where
+// there are none. It reads no further than it must, so that a pipe that is
+// written slowly is read as it comes.
+func (d *decoder) head() (first, second byte, err error) {
+	for n := 1; n <= d.br.Size(); n++ {
+		b, err := d.br.Peek(n)
+		if len(b) < n {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return first, 0, err
+		}
+		c := b[n-1]
+		switch {
+		case c == ' ' || c == '\t' || c == '\r' || c == '\n':
+		case first == 0:
+			first = c
+			if c != '[' && c != '{' {
+				return first, 0, nil
+			}
+		default:
+			return first, c, nil
+		}
 	}
-	rest := bytes.TrimLeft(s[1:], " \t\r\n")
-	return len(rest) == 0 || strings.IndexByte(next, rest[0]) >= 0
+	return ' ', 0, nil // white space without end: the line reader will say so
 }
 
 // lines reads JSONL. A source whose first line is no whole object may hold

@@ -35,9 +35,11 @@ func sound(t testing.TB, r *Rollout) {
 		for _, p := range s.Passages {
 			require.False(t, seen[p.Digest], "a passage twice")
 			seen[p.Digest] = true
-			require.Equal(t, schema.PassageDigest(p.Title, p.Text), p.Digest)
+			if p.Ref == "" {
+				require.Equal(t, schema.PassageDigest(p.Title, p.Text), p.Digest)
+				require.Equal(t, denyNothing, deny(p.Text), "passage %q", p.Text)
+			}
 			require.LessOrEqual(t, p.ByStep, s.Index)
-			require.Equal(t, denyNothing, deny(p.Text), "passage %q", p.Text)
 		}
 		for _, sp := range s.Spans {
 			require.LessOrEqual(t, sp.End, len(runes))

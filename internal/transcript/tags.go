@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"regexp"
+	"sort"
 	"strings"
 )
 
@@ -64,9 +65,11 @@ func tagsIn(text string, from, to int) []tag {
 // tagReader reads the part of a text in which policy and environment take
 // turns.
 type tagReader struct {
-	text  string
-	tags  []tag
-	turns []turn
+	text string
+	tags []tag
+	// environment are the environment's messages in the part that is read.
+	environment []seg
+	turns       []turn
 	// say collects what the policy wrote since the last action.
 	say []seg
 	// foreign says that a chat template gave the word to someone else.
@@ -108,6 +111,10 @@ func (p *tagReader) finish() []turn {
 
 func (p *tagReader) read(from, to int) {
 	p.tags = tagsIn(p.text, from, to)
+	p.environment = nil
+	for _, m := range reEnvMessage.FindAllStringIndex(p.text[from:to], -1) {
+		p.environment = append(p.environment, seg{from + m[0], from + m[1]})
+	}
 	at := from
 	for i := 0; i < len(p.tags); {
 		t := p.tags[i]
@@ -116,33 +123,43 @@ func (p *tagReader) read(from, to int) {
 			i++
 			continue
 		}
-		if end := p.speak(at, t.start, to); end > t.start {
+		if end := p.speak(at, t.start); end > t.start {
 			at = end
 			continue
 		}
 		at, i = p.step(i, to)
 	}
-	p.speak(at, to, to)
+	p.speak(at, to)
 }
 
 // speak takes text[from:to] as the policy's words, without the environment's
 // error messages among them. It returns where it stopped: after to, if such a
 // message runs on beyond it.
-func (p *tagReader) speak(from, to, limit int) int {
+func (p *tagReader) speak(from, to int) int {
 	if p.foreign {
 		return to
 	}
 	for from < to {
-		m := reEnvMessage.FindStringIndex(p.text[from:limit])
-		if m == nil || from+m[0] >= to {
+		m := p.message(from)
+		if m.empty() || m.start >= to {
 			p.add(seg{from, to})
 			return to
 		}
-		p.add(seg{from, from + m[0]})
-		p.warn(WarnEnvironment, brief(p.text[from+m[0]:from+m[1]]))
-		from += m[1]
+		p.add(seg{from, m.start})
+		p.warn(WarnEnvironment, brief(m.in(p.text)))
+		from = m.end
 	}
 	return from
+}
+
+// message returns the first of the environment's messages that begins at or
+// after an offset.
+func (p *tagReader) message(offset int) seg {
+	i := sort.Search(len(p.environment), func(i int) bool { return p.environment[i].start >= offset })
+	if i == len(p.environment) {
+		return seg{}
+	}
+	return p.environment[i]
 }
 
 // reEnvMessage is Search-R1's reply to an action that it can't read. It quotes
@@ -277,15 +294,7 @@ func (p *tagReader) evidence(i, to int) (int, int) {
 		p.warn(WarnStrayTag, p.text[t.start:t.end])
 		return t.end, i + 1
 	}
-	closeAt := -1
-	for j := i + 1; j < len(p.tags); j++ {
-		if p.tags[j].role == roleEvidence {
-			if p.tags[j].close && p.tags[j].name == t.name {
-				closeAt = j
-			}
-			break
-		}
-	}
+	closeAt := p.closing(i)
 	if closeAt >= 0 {
 		p.observed(p.text[t.end:p.tags[closeAt].start], true)
 		return p.tags[closeAt].end, closeAt + 1
@@ -297,15 +306,28 @@ func (p *tagReader) evidence(i, to int) (int, int) {
 			next = i + 2 // the stray tag with which the policy ended it
 		}
 	}
-	if m := reEnvMessage.FindStringIndex(p.text[t.end:to]); m != nil && t.end+m[0] <= end {
-		end = t.end + m[0]
-		next = i + 1
+	if m := p.message(t.end); !m.empty() && m.start <= end {
+		end, next = m.start, i+1
 	}
 	p.observed(p.text[t.end:end], false)
 	if next == i+2 {
 		return p.tags[i+1].end, next
 	}
 	return end, next
+}
+
+// closing returns the index of the tag that closes the evidence block i: the
+// next tag of evidence, if it is that; -1 where another block opens first.
+func (p *tagReader) closing(i int) int {
+	for j := i + 1; j < len(p.tags); j++ {
+		if t := p.tags[j]; t.role == roleEvidence {
+			if t.close && t.name == p.tags[i].name {
+				return j
+			}
+			return -1
+		}
+	}
+	return -1
 }
 
 // observed gives an evidence block to the search that it answers.
@@ -329,13 +351,16 @@ func (p *tagReader) observed(body string, closed bool) {
 	t.answered = true
 }
 
+// maxParallel is how many searches may wait for their observations at once.
+const maxParallel = 64
+
 // awaiting returns the first of the searches just made that has no answer yet.
 func (p *tagReader) awaiting() *turn {
 	if len(p.say) > 0 {
 		return nil
 	}
 	var first *turn
-	for i := len(p.turns) - 1; i >= 0; i-- {
+	for i := len(p.turns) - 1; i >= max(0, len(p.turns)-maxParallel); i-- {
 		t := &p.turns[i]
 		if t.act == actAnswer || t.answered {
 			break

@@ -29,15 +29,33 @@ func fromWire(r record) (*Rollout, error) {
 	if err := json.Unmarshal(r["steps"], &steps); err != nil {
 		return nil, fmt.Errorf("reading steps in wire form: %w", err)
 	}
+	tooMany := len(steps) > schema.MaxIndex
+	if tooMany {
+		steps = steps[:schema.MaxIndex]
+	}
 	out := &Rollout{Format: FormatStepGap, Question: r.str("question"), Text: r.str("text"), Answer: r.id("answer")}
+	if tooMany {
+		out.warn(WarnTooManySteps, 0, "the wire's limit")
+	}
 	given := out.Text != ""
 	var w script
 	var pass pile
 	for i := range steps {
 		s := &steps[i]
-		s.Run, s.Rollout, s.Index = "", "", i+1
-		if s.Kind == "" {
+		s.Run, s.Rollout, s.Index, s.History = "", "", i+1, nil
+		switch s.Kind {
+		case schema.KindSearch, schema.KindConclusion:
+		case "":
 			s.Kind = schema.KindSearch
+		default:
+			out.warn(WarnUnexpectedSource, s.Index, fmt.Sprintf("%.40q is no kind of step", string(s.Kind)))
+			s.Kind = schema.KindSearch
+		}
+		if s.Saw < 0 || s.Saw >= s.Index {
+			s.Saw = 0
+		}
+		if s.Kind == schema.KindConclusion {
+			s.Query, s.Passages = "", nil
 		}
 		if s.Question == "" {
 			s.Question = out.Question
@@ -49,7 +67,8 @@ func fromWire(r record) (*Rollout, error) {
 		for _, p := range s.Passages {
 			switch {
 			case p.ByStep != 0 && p.ByStep != s.Index:
-			case p.Text == "" && p.Ref != "":
+			case p.Text == "" && len(p.Ref) == len(schema.PassageDigest("", "")):
+				p.Digest, p.Title = p.Ref, cut(p.Title, schema.MaxTitle)
 				refs = append(refs, p)
 			case deny(p.Text) == denyNothing:
 				own = append(own, document{p.Title, p.Text})
@@ -82,7 +101,7 @@ func fromWire(r record) (*Rollout, error) {
 			if !given {
 				sp.Start, sp.End = x.at(sp.Start), x.at(sp.End)
 			}
-			if sp.Start < 0 || sp.End < sp.Start || sp.End > total {
+			if !known(sp.Kind) || sp.Start < 0 || sp.End < sp.Start || sp.End > total {
 				out.warn(WarnBadSpan, s.Index, fmt.Sprintf("[%d, %d) of %d", sp.Start, sp.End, total))
 				continue
 			}
@@ -91,6 +110,14 @@ func fromWire(r record) (*Rollout, error) {
 		s.Spans = kept
 	}
 	return out, nil
+}
+
+func known(k schema.SpanKind) bool {
+	switch k {
+	case schema.SpanPlan, schema.SpanAction, schema.SpanClaim, schema.SpanAnswer:
+		return true
+	}
+	return false
 }
 
 // writeStep writes what the policy said in a step; its spans are in bytes.
