@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Text of the largest size that the wire lets through must not cost more than
+// The wire lets through 2 MiB of passage, so text must not cost more than
 // linear time, whatever it is made of: a quadratic scan takes longer than the
 // bound, a linear one a twentieth of it.
 func TestHostileTextCostsLinearTime(t *testing.T) {
