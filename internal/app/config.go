@@ -60,7 +60,7 @@ type Config struct {
 	NLIFile          string  `koanf:"nli_file" default:"model.onnx" on:"serve check" help:"ONNX file in that folder"`
 	ORTLib           string  `koanf:"ort_lib" on:"serve check" help:"path of libonnxruntime.so; empty looks beside the program"`
 	Device           string  `koanf:"device" default:"auto" on:"serve check" help:"auto, cpu, cuda or cuda:N"`
-	NLILanes         int     `koanf:"nli_lanes" default:"0" on:"serve check" help:"batches that run at once; 0 for one a CPU, or one on a GPU"`
+	NLILanes         int     `koanf:"nli_lanes" default:"0" on:"serve check" help:"batches that run at once; 0 for one a core with one thread each, or two on a GPU"`
 	NLIContradiction float64 `koanf:"nli_contradiction" default:"0" on:"serve check" help:"threshold of contradiction; 0 for the default"`
 	NLIEntailment    float64 `koanf:"nli_entailment" default:"0" on:"serve check" help:"threshold of entailment; 0 for the default"`
 

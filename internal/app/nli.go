@@ -2,11 +2,8 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"runtime"
-	"strings"
 
 	"github.com/stepgap/stepgap/internal/judge"
 	"github.com/stepgap/stepgap/internal/nli"
@@ -30,20 +27,12 @@ func openEntailment(cfg Config, log *slog.Logger) (entailment, error) {
 		local.decider, cross.decider = free(local.identity), free(cross.identity)
 		return entailment{local, cross, func() {}}, nil
 	}
-	model, err := openModel(cfg, log)
+	scorer, err := openScorer(cfg, log)
 	if err != nil {
 		return entailment{}, err
 	}
-	lanes := cfg.NLILanes
-	if lanes == 0 {
-		lanes = 1
-		if model.Info().Device == "cpu" {
-			lanes = runtime.GOMAXPROCS(0)
-		}
-	}
-	batcher := nli.NewBatcher(model, nli.BatcherOptions{Lanes: lanes})
-	closeBoth := func() {
-		if err := errors.Join(batcher.Close(), model.Close()); err != nil {
+	closeScorer := func() {
+		if err := scorer.Close(); err != nil {
 			log.Warn("closing the NLI model", "error", err)
 		}
 	}
@@ -54,25 +43,25 @@ func openEntailment(cfg Config, log *slog.Logger) (entailment, error) {
 	if cfg.NLIEntailment != 0 {
 		opts.Entailment = cfg.NLIEntailment
 	}
-	local.Model, cross.Model = model.Info().Hash, model.Info().Hash
+	local.Model, cross.Model = scorer.Info().Hash, scorer.Info().Hash
 	local.Options, cross.Options = opts, opts
-	d, err := nliworker.NewLocal(batcher, opts)
+	d, err := nliworker.NewLocal(scorer, opts)
 	if err == nil {
 		local.decider = d
 		var e *nliworker.Cross
-		if e, err = nliworker.NewCross(batcher, opts); err == nil {
+		if e, err = nliworker.NewCross(scorer, opts); err == nil {
 			cross.decider = e
 		}
 	}
 	if err != nil {
-		closeBoth()
+		closeScorer()
 		return entailment{}, fmt.Errorf("nli-worker: %w", err)
 	}
-	log.Info("NLI model loaded", "model", model.Info().Short(), "device", model.Info().Device, "lanes", lanes)
-	return entailment{local, cross, closeBoth}, nil
+	log.Info("NLI model loaded", "model", scorer.Info().Short(), "device", scorer.Info().Device)
+	return entailment{local, cross, closeScorer}, nil
 }
 
-func openModel(cfg Config, log *slog.Logger) (*onnx.Model, error) {
+func openScorer(cfg Config, log *slog.Logger) (*onnx.Scorer, error) {
 	dir, lib := cfg.NLIModel, cfg.ORTLib
 	var err error
 	if dir == "" {
@@ -85,15 +74,14 @@ func openModel(cfg Config, log *slog.Logger) (*onnx.Model, error) {
 			return nil, fmt.Errorf("no ONNX Runtime: %w; run `make setup`, or name the library with --ort-lib", err)
 		}
 	}
-	threads := 1 // a lane a CPU, a thread a lane
-	if strings.HasPrefix(cfg.Device, "cuda") || cfg.NLILanes == 1 {
-		threads = 0
-	}
-	model, err := onnx.Open(onnx.Options{Dir: dir, File: cfg.NLIFile, Library: lib, Threads: threads, Device: cfg.Device, Log: log})
+	scorer, err := onnx.OpenScorer(
+		onnx.Options{Dir: dir, File: cfg.NLIFile, Library: lib, Device: cfg.Device, Log: log},
+		nli.BatcherOptions{Lanes: cfg.NLILanes},
+	)
 	if err != nil {
 		return nil, fmt.Errorf("opening the NLI model in %s: %w", dir, err)
 	}
-	return model, nil
+	return scorer, nil
 }
 
 // free ends every step as none, at no cost.
