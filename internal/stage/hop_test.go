@@ -150,7 +150,7 @@ func TestJudgeErrorsAreReasonsNotGaps(t *testing.T) {
 func TestATemporaryJudgeErrorIsRetriedWhenTheEndpointSaidSo(t *testing.T) {
 	t.Parallel()
 	const away, failures = 1500 * time.Millisecond, 2
-	eachStage(t, bus.Options{}, func(t *testing.T, w *world, s treeStage) {
+	eachStage(t, bus.Options{AckWait: longAckWait}, func(t *testing.T, w *world, s treeStage) {
 		calls := make(chan time.Time, 100)
 		n := 0
 		w.runStage(s, tree.DeciderFunc(func(_ context.Context, item *tree.Item) (tree.Decision, error) {
@@ -186,7 +186,7 @@ func TestRetriesAreNeverCountedAsAttempts(t *testing.T) {
 	})
 	// Twelve processes in a row take the step and send it back in good order.
 	for range 12 {
-		handled := make(chan *stage.Message, 1)
+		handled := make(chan *stage.Message, 100)
 		l := w.run(s.stage, func(conn *bus.Conn) stage.Handler {
 			return tap{Handler: w.handler(conn, s, down), after: func(m *stage.Message, r stage.Result) {
 				require.True(t, r.Again)
