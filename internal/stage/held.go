@@ -28,16 +28,20 @@ func (h *held) remove(m *Message) {
 	delete(h.messages, m)
 }
 
-func (h *held) olderThan(age time.Duration) []*Message {
+// signOfLife tells the server of every message that was held for age. It keeps
+// the lock while it does: once remove has returned, no sign of life follows. One
+// that reached the server after a NAK would undo its delay and hold the message
+// back for a whole AckWait.
+func (h *held) signOfLife(age time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var old []*Message
 	for m, since := range h.messages {
 		if time.Since(since) >= age {
-			old = append(old, m)
+			// An error means that the connection is down, and that the message
+			// will be redelivered.
+			_ = m.InProgress()
 		}
 	}
-	return old
 }
 
 func (h *held) keepAlive(ctx context.Context, every time.Duration) (stop func()) {
@@ -52,11 +56,7 @@ func (h *held) keepAlive(ctx context.Context, every time.Duration) (stop func())
 				return
 			case <-ticker.C:
 			}
-			for _, m := range h.olderThan(every / 2) {
-				// An error means that the message was settled meanwhile, or
-				// that the connection is down and it will be redelivered.
-				_ = m.InProgress()
-			}
+			h.signOfLife(every / 2)
 		}
 	})
 	return func() { cancel(); done.Wait() }

@@ -212,6 +212,7 @@ func (r *Runner) one(ctx context.Context, msg jetstream.Msg) {
 		if clean {
 			r.attempts.ended(ctx, m, true)
 		}
+		r.held.remove(m)
 		if err := m.NakWithDelay(result.Delay); err != nil {
 			r.Log.Warn("asking for a message again failed; it will be delivered after AckWait", "subject", m.Subject(), "error", err)
 			return
