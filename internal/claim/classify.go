@@ -132,9 +132,10 @@ func firstWord(s string) string {
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 func trimSpan(s string, start, end int) (int, int) {
+	edge := func(r rune) bool { return unicode.IsSpace(r) || r == ',' || r == ';' }
 	body := s[start:end]
-	start += len(body) - len(strings.TrimLeft(body, " \t\r\n,;"))
-	end = start + len(strings.TrimRight(s[start:end], " \t\r\n,;"))
+	start += len(body) - len(strings.TrimLeftFunc(body, edge))
+	end = start + len(strings.TrimRightFunc(s[start:end], edge))
 	return start, end
 }
 

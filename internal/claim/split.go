@@ -3,6 +3,7 @@ package claim
 import (
 	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/stepgap/stepgap/internal/evidence"
 )
@@ -137,8 +138,8 @@ func unmark(text string, start, end int) (int, int) {
 	for {
 		before := [2]int{start, end}
 		body := text[start:end]
-		start += len(body) - len(strings.TrimLeft(body, " \t\r"))
-		end = start + len(strings.TrimRight(text[start:end], " \t\r"))
+		start += len(body) - len(strings.TrimLeftFunc(body, unicode.IsSpace))
+		end = start + len(strings.TrimRightFunc(text[start:end], unicode.IsSpace))
 		if m := reBullet.FindString(text[start:end]); m != "" {
 			start += len(m)
 		}

@@ -49,6 +49,9 @@ func seeds(f *testing.F, patterns ...string) {
 		files, err := filepath.Glob(filepath.Join("testdata", p))
 		require.NoError(f, err)
 		for _, file := range files {
+			if info, err := os.Stat(file); err == nil && info.IsDir() {
+				continue
+			}
 			b, err := os.ReadFile(file)
 			require.NoError(f, err)
 			f.Add(string(b))

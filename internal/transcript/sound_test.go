@@ -57,7 +57,9 @@ func sound(t testing.TB, r *Rollout) {
 					}
 				}
 			}
-			require.Equal(t, strings.TrimSpace(covered), covered, "spans begin and end with what was written")
+			if r.Format != FormatStepGap { // a publisher's own spans are kept
+				require.Equal(t, strings.TrimSpace(covered), covered, "spans begin and end with what was written")
+			}
 		}
 	}
 }

@@ -131,7 +131,10 @@ func writeStep(w *script, s *schema.Step) []schema.Span {
 		if part.text == "" {
 			continue
 		}
-		at := w.line(part.text)
+		at := w.line(part.text).trimmed(w.b.String())
+		if at.empty() {
+			continue
+		}
 		spans = append(spans, schema.Span{Kind: part.kind, Start: at.start, End: at.end})
 	}
 	return spans
