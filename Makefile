@@ -13,6 +13,9 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 TESTFLAGS ?=
 PKG ?= ./...
 FUZZTIME ?= 10s
+# The container image, and what it is built on (empty: as deploy/Dockerfile says).
+IMAGE ?= stepgap:latest
+BASE ?=
 # The data set that `make test-data` reads; it is not part of the project.
 STEPGAP_DATA ?= $(wildcard $(abspath ../shared/data))
 
@@ -64,6 +67,16 @@ fuzz: setup ## each fuzz target for a short while (FUZZTIME=10s)
 bench: build ## steps a second through the pipeline, beside bare JetStream
 	@mkdir -p $(BUILD)/report
 	$(BINARY) bench --out $(BUILD)/report/bench.json
+
+.PHONY: image
+image: build ## container image of every role (IMAGE=NAME, BASE=NAME); see deploy/README.md
+	docker build --file deploy/Dockerfile --tag $(IMAGE) $(if $(BASE),--build-arg BASE=$(BASE)) \
+		--build-arg VERSION=$(VERSION) --build-arg REVISION=$(shell git rev-parse HEAD) \
+		--build-arg CREATED=$(shell git log -1 --format=%cI) .
+
+.PHONY: test-compose
+test-compose: build ## the image under compose, held against one process; installs Docker (root, apt)
+	@BASE=$(BASE) scripts/test-image.sh
 
 .PHONY: lint
 lint: setup ## gofmt, go vet, staticcheck, shellcheck, govulncheck
