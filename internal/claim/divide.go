@@ -112,26 +112,30 @@ func divideOpener(s string, concluding bool) []part {
 	if m == nil {
 		return nil
 	}
-	for _, i := range openerCommas(s, m[1]) {
-		next := i + 2
-		if s[i+1] == '"' {
-			next = i + 3
-		}
-		left, right := s[m[1]:i], s[next:]
-		l, r := judge(left, false), judge(right, concluding)
-		if group(l.class) == group(r.class) && !(l.class.Asserts() && r.class.Asserts()) {
-			return nil
-		}
-		// "Although A, B" and "while A, B" draw no conclusion.
-		word := strings.ToLower(strings.TrimSpace(s[:m[1]]))
-		draws := strings.HasSuffix(word, "since") || strings.HasSuffix(word, "because") || strings.HasSuffix(word, "as") || strings.HasSuffix(word, "given that")
-		if l.class.Asserts() && r.class.Asserts() && !draws {
-			return nil
-		}
-		return append(shift(divide(s[m[1]:next-1], false), m[1]), shift(divide(right, concluding || draws), next)...)
+	commas := openerCommas(s, m[1])
+	if len(commas) == 0 {
+		return nil
 	}
-	return nil
+	i := commas[0]
+	next := i + 2
+	if s[i+1] == '"' {
+		next = i + 3
+	}
+	left, right := s[m[1]:i], s[next:]
+	l, r := judge(left, false), judge(right, concluding)
+	if group(l.class) == group(r.class) && !(l.class.Asserts() && r.class.Asserts()) {
+		return nil
+	}
+	// "Although A, B" and "while A, B" draw no conclusion.
+	draws := reDraws.MatchString(s[:m[1]])
+	if l.class.Asserts() && r.class.Asserts() && !draws {
+		return nil
+	}
+	return append(shift(divide(s[m[1]:next-1], false), m[1]), shift(divide(right, concluding || draws), next)...)
 }
+
+// reDraws is an opener from which the main clause is drawn as a conclusion.
+var reDraws = compile(`(?:since|because|as|given that)\s+$`)
 
 var reStrongStart = compile(`^(?:i|we|it|the|there|this|that|he|she|they|his|her|their|both|so|neither|no)\b`)
 

@@ -1,9 +1,11 @@
 package claim
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/stepgap/stepgap/pkg/schema"
 )
@@ -126,4 +128,25 @@ func TestAbstainingAnswer(t *testing.T) {
 	for _, c := range cases {
 		require.Equal(t, c.want, AbstainingAnswer(c.question, c.answer), "%+v", c)
 	}
+}
+
+// Whatever is asked and answered, reading a step neither panics nor loses a
+// claim that was given.
+func TestReadAnything(t *testing.T) {
+	t.Parallel()
+	words := []string{"who", "When", "was", "is", "did", "the", "Anna", "Berg", "born", ",", "or", "in", "what", "how", "many", "\"", "'s", "(", ")", "?", ".", "no", "yes",
+		"unknown", "couldn't find", "I", "therefore", "so", "since", "not", "both", "**", "\n", "- ", "Step 1:", "", "é", "漢", "\xff", "which", "of", "old", "there", "live", "from"}
+	text := rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 0, 12).Draw(t, "words"), " ")
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		step := &schema.Step{
+			Kind: rapid.SampledFrom([]schema.Kind{schema.KindSearch, schema.KindConclusion}).Draw(t, "kind"), Index: 1,
+			Question: text.Draw(t, "question"), Query: text.Draw(t, "query"), Text: text.Draw(t, "text"), Claim: text.Draw(t, "claim"), Answer: text.Draw(t, "answer"),
+		}
+		r := Read(step)
+		if r.Abstains() && len(r.Abstentions) == 0 {
+			t.Fatalf("%+v abstains on nothing: %+v", step, r)
+		}
+	})
 }
