@@ -140,7 +140,7 @@ var reDraws = compile(`(?:since|because|as|given that)\s+$`)
 var reStrongStart = compile(`^(?:i|we|it|the|there|this|that|he|she|they|his|her|their|both|so|neither|no)\b`)
 
 // openerCommas are the commas at which the main clause may begin, the likelier
-// ones first: "Since there are no results for Orange County, California, I
+// ones first: "Since there are no results for Marin County, California, I
 // ..." goes on at "I".
 func openerCommas(s string, from int) []int {
 	var strong, weak []int

@@ -117,7 +117,7 @@ func pieces(text string, line evidence.Span, bullet bool, subject string) []piec
 }
 
 // joinTitles puts together what a mark in a title divided: policies name
-// "Totally Spies! The Movie" and "Who Goes There? (film)" far more often than
+// "Wholly Spies! The Film" and "Who Goes There? (film)" far more often than
 // they shout or ask.
 func joinTitles(body string, spans []evidence.Span) []evidence.Span {
 	var out []evidence.Span
