@@ -133,7 +133,7 @@ func TestLocal(t *testing.T) {
 	}
 }
 
-func TestLocalPutsTheTitleBeforeAPronoun(t *testing.T) {
+func TestLocalPutsTheTitleInPlaceOfAPronoun(t *testing.T) {
 	t.Parallel()
 	vale := passage("Orrin Vale", "He was born in Hull.", 3)
 	scorer := &rules{}
@@ -141,7 +141,7 @@ func TestLocalPutsTheTitleBeforeAPronoun(t *testing.T) {
 	require.NoError(t, err)
 	_, err = d.Decide(t.Context(), &tree.Item{Step: step("Orrin Vale was born in Hull.", vale), Quotes: []schema.Quote{quoteOf(vale, "Hull")}})
 	require.NoError(t, err)
-	require.Equal(t, "Orrin Vale: He was born in Hull.", scorer.asked[0].Premise)
+	require.Equal(t, "Orrin Vale was born in Hull.", scorer.asked[0].Premise)
 }
 
 func TestLabelHoldsEveryQuoteThatProved(t *testing.T) {

@@ -85,7 +85,7 @@ func newWindow(p *schema.Passage, title string, spans []evidence.Span, first, la
 	span := evidence.Span{Start: spans[first].Start, End: spans[last].End}
 	text := span.In(p.Text)
 	return window{
-		passage: p, title: title, text: text, premise: evidence.Titled(title, text),
+		passage: p, title: title, text: text, premise: premiseOf(title, text),
 		sentences: spans, first: first, last: last,
 	}
 }
@@ -124,7 +124,7 @@ func quoteWindow(q *schema.Quote, windows []window, claim evidence.Query, limit 
 		}
 		for _, s := range spans {
 			text := s.In(q.Text)
-			parts = append(parts, window{title: title, text: text, premise: evidence.Titled(title, text)})
+			parts = append(parts, window{title: title, text: text, premise: premiseOf(title, text)})
 		}
 	}
 	whole := parts[0]
