@@ -120,7 +120,7 @@ func (c *Cross) judge(ctx context.Context, item *tree.Item, quotes []schema.Quot
 	}
 	findings := make([]finding, 0, len(claims))
 	for _, cl := range claims {
-		f, err := c.sentence(ctx, cl, quotes, windows, limit, joins)
+		f, err := c.sentence(ctx, item, cl, quotes, windows, limit, joins)
 		if err != nil {
 			return nil, fmt.Errorf("judging the sentence %q: %w", cl, err)
 		}
@@ -129,26 +129,41 @@ func (c *Cross) judge(ctx context.Context, item *tree.Item, quotes []schema.Quot
 	return findings, nil
 }
 
-func (c *Cross) sentence(ctx context.Context, claim string, quotes []schema.Quote, windows []window, limit int, joins bool) (finding, error) {
-	best := finding{outcome: neutral, pair: nli.Pair{Hypothesis: claim}}
+func (c *Cross) sentence(ctx context.Context, item *tree.Item, claim string, quotes []schema.Quote, windows []window, limit int, joins bool) (finding, error) {
 	query := evidence.NewQuery(claim)
 	candidates, err := c.candidates(claim, query, quotes, windows, limit, joins)
-	if err != nil || len(candidates) == 0 {
-		return best, err
+	if err != nil {
+		return finding{}, err
 	}
-	pairs := make([]nli.Pair, len(candidates))
+	hypotheses := []string{claim}
+	if short := presumed(claim, item.Step.Question, item.Step.Answer); short != claim {
+		hypotheses = append(hypotheses, short)
+	}
+	return c.ask(ctx, candidates, hypotheses)
+}
+
+// ask finds the first premise that entails one of the hypotheses, which all
+// say what is to be proved; or the pair that came nearest.
+func (c *Cross) ask(ctx context.Context, candidates []candidate, hypotheses []string) (finding, error) {
+	best := finding{outcome: neutral, pair: nli.Pair{Hypothesis: hypotheses[0]}}
+	if len(candidates) == 0 {
+		return best, nil
+	}
+	var pairs []nli.Pair
 	for i := range candidates {
-		pairs[i] = nli.Pair{Premise: candidates[i].premise, Hypothesis: claim}
+		for _, h := range hypotheses {
+			pairs = append(pairs, nli.Pair{Premise: candidates[i].premise, Hypothesis: h})
+		}
 	}
 	scores, err := c.scorer.Score(ctx, pairs)
 	if err != nil {
 		return finding{}, err
 	}
 	for i, s := range scores {
-		f := finding{outcome: neutral, scores: s, pair: pairs[i], windows: candidates[i].windows, pairs: len(pairs)}
+		f := finding{outcome: neutral, scores: s, pair: pairs[i], windows: candidates[i/len(hypotheses)].windows, pairs: len(pairs)}
 		if s.Entailment >= c.opts.Entailment {
 			if c.opts.Guard {
-				f.note = absent(pairs[i].Premise, claim)
+				f.note = absent(pairs[i].Premise, pairs[i].Hypothesis)
 			}
 			if f.note == "" {
 				f.outcome = entailed
