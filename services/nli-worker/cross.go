@@ -139,7 +139,20 @@ func (c *Cross) sentence(ctx context.Context, item *tree.Item, claim string, quo
 	if short := presumed(claim, item.Step.Question, item.Step.Answer); short != claim {
 		hypotheses = append(hypotheses, short)
 	}
-	return c.ask(ctx, candidates, hypotheses)
+	f, err := c.ask(ctx, candidates, hypotheses)
+	if err != nil || f.outcome == entailed || !joins {
+		return f, err
+	}
+	resolved, err := newBridges(c, item.Step, candidates).resolve(ctx, claim, maxHops)
+	if err != nil {
+		return finding{}, err
+	}
+	asked := f.pairs + resolved.pairs
+	if resolved.outcome == entailed {
+		f = resolved
+	}
+	f.pairs = asked
+	return f, nil
 }
 
 // ask finds the first premise that entails one of the hypotheses, which all

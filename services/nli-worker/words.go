@@ -15,6 +15,15 @@ func isFinite(w string) bool {
 	return len(w) > 4 && strings.HasSuffix(w, "ed")
 }
 
+// isMainVerb reports whether a word is finite and can't be a participle too.
+func isMainVerb(w string) bool {
+	switch w {
+	case "made", "led", "held", "sung", "built", "lost", "left", "met", "taught", "fought", "stars", "plays", "lives", "works", "features":
+		return false
+	}
+	return isFinite(w) && !strings.HasSuffix(w, "ed")
+}
+
 // looksVerb also takes participles that are no finite form.
 func looksVerb(w string) bool {
 	switch w {
@@ -27,7 +36,8 @@ func looksVerb(w string) bool {
 func isPreposition(w string) bool {
 	switch w {
 	case "in", "on", "at", "by", "from", "to", "for", "with", "of", "as", "into", "near", "after", "before", "during",
-		"under", "over", "about", "between", "since", "until":
+		"under", "over", "about", "between", "since", "until", "up", "down", "along", "across", "through", "against",
+		"around", "behind", "beside", "inside", "outside", "onto", "upon", "within", "without", "than", "beyond":
 		return true
 	}
 	return false

@@ -1,0 +1,231 @@
+package nliworker
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/stepgap/stepgap/internal/evidence"
+)
+
+// A conclusion over several hops names its bridge by a description: "the play
+// on which The Quiet Orchard is based was written by Mads Holm". No single
+// quote says that, and a small model can't join two. So the description is
+// found by its form, and a name that the quotes hold is put in its place.
+
+// description is a noun phrase of a statement that says who or what is meant
+// by how it stands to something else.
+type description struct{ evidence.Span }
+
+// word is a blank-separated word with where it stands.
+type word struct {
+	evidence.Span
+	key   string // lower case, without punctuation
+	upper bool
+	comma bool // punctuation ends a phrase after it
+}
+
+func wordsOf(text string) []word {
+	var out []word
+	at := 0
+	for _, f := range strings.Fields(text) {
+		start := at + strings.Index(text[at:], f)
+		at = start + len(f)
+		bare := strings.Trim(f, `,.;:"“”'()`)
+		out = append(out, word{
+			Span:  evidence.Span{Start: start, End: at},
+			key:   strings.ToLower(bare),
+			upper: startsUpper(bare),
+			comma: strings.HasSuffix(f, ",") || strings.HasSuffix(f, ";") || strings.HasSuffix(f, ":"),
+		})
+	}
+	return out
+}
+
+// maxDescriptions bounds how many are tried for one statement.
+const maxDescriptions = 6
+
+// descriptions finds the descriptions in a statement that its question gives,
+// the longest first. Each leaves a statement, and the answer in it.
+func descriptions(claim, question, answer string) []description {
+	words := wordsOf(claim)
+	known := make(map[string]bool)
+	for _, t := range evidence.ContentTokens(question) {
+		known[t] = true
+	}
+	var out []description
+	for i := range words {
+		if !opensDescription(claim, words, i) {
+			continue
+		}
+		for j := len(words) - 1; j > i; j-- {
+			if !closesDescription(words, j) {
+				continue
+			}
+			d := description{evidence.Span{Start: words[i].Start, End: trimmedEnd(claim, words[j].Span)}}
+			if d.describes(claim, known) && d.leavesStatement(claim, words[:i], words[j+1:], answer) {
+				out = append(out, d)
+			}
+		}
+	}
+	sort.SliceStable(out, func(a, b int) bool { return out[a].Len() > out[b].Len() })
+	return out[:min(len(out), maxDescriptions)]
+}
+
+// trimmedEnd is the end of a word without the punctuation after it.
+func trimmedEnd(text string, s evidence.Span) int {
+	return s.Start + len(strings.TrimRight(s.In(text), ".,;:"))
+}
+
+// opensDescription: an article, or the owner in "Orrin Vale's father". A
+// capital article within a sentence opens a title.
+func opensDescription(claim string, words []word, i int) bool {
+	switch words[i].key {
+	case "the":
+		return (i == 0 || !words[i].upper) && !strings.HasPrefix(claim, `The answer to "`) || i > 3 && !words[i].upper
+	case "a", "an":
+		// After "is" it says something of the subject.
+		return i > 0 && !words[i].upper && isPreposition(words[i-1].key)
+	}
+	if !words[i].upper || i > 0 && words[i-1].upper && !words[i-1].comma {
+		return false
+	}
+	for j := i; j < len(words) && j < i+6 && (words[j].upper || j == i); j++ {
+		if strings.HasSuffix(words[j].key, "'s") || strings.HasSuffix(words[j].key, "’s") {
+			return true
+		}
+	}
+	return false
+}
+
+// closesDescription: what follows begins something else.
+func closesDescription(words []word, j int) bool {
+	last := words[j].key
+	if isPreposition(last) || isRelative(last) || last == "the" || last == "a" || last == "an" || last == "and" || isAuxiliary(last) ||
+		strings.HasSuffix(last, "'s") || strings.HasSuffix(last, "’s") {
+		return false
+	}
+	if j == len(words)-1 || words[j].comma {
+		return true
+	}
+	next := words[j+1]
+	return !next.upper && (looksVerb(next.key) || isPreposition(next.key) && next.key != "of")
+}
+
+func isAuxiliary(w string) bool {
+	switch w {
+	case "is", "are", "was", "were", "has", "have", "had", "does", "do", "did":
+		return true
+	}
+	return false
+}
+
+// describes: all its words are the question's, there are two at least, and
+// something singles it out: a name, a number or a superlative.
+func (d description) describes(claim string, known map[string]bool) bool {
+	text := d.In(claim)
+	tokens := evidence.ContentTokens(text)
+	if len(tokens) < 2 {
+		return false
+	}
+	for _, t := range tokens {
+		if !known[t] {
+			return false
+		}
+	}
+	if strings.Count(text, `"`)%2 == 1 || strings.Contains(text, "?") {
+		return false
+	}
+	all := wordsOf(text)
+	singled, related, clauses, open := false, false, 0, 0 // open clauses lack their verb
+	for k, w := range all {
+		switch {
+		case k > 1 && w.key == "the" && !w.upper && !all[k-1].upper && !isPreposition(all[k-1].key) && !isRelative(all[k-1].key) && !looksVerb(all[k-1].key):
+			return false // "the year the tower": two phrases
+		case isRelative(w.key):
+			related, clauses, open = true, clauses+1, open+1
+		case clauses == 0 && isMainVerb(w.key), clauses == 0 && w.key == "to" && k+1 < len(all) && !all[k+1].upper && all[k+1].key != "the":
+			return false // a statement, or the middle of one
+		case k > 0 && !w.upper && looksVerb(w.key):
+			related, open = true, max(0, open-1)
+		case isPreposition(w.key), strings.HasSuffix(w.key, "'s"), strings.HasSuffix(w.key, "’s"):
+			related = true
+		case singlesOut(w.key):
+			singled = true
+		}
+	}
+	if open > 0 || clauses == 0 && looksVerb(all[len(all)-1].key) || clauses > 0 && d.openClause(claim) {
+		return false // a relative clause without its verb or its end, a verb without its object
+	}
+	// "The botanist Clara Voss" is a name, not a description.
+	return singled || related && (hasDigit(text) || len(properNames(text)) > 0 || len(tokens) > 3)
+}
+
+// openClause: what follows may still belong to a relative clause.
+func (d description) openClause(claim string) bool {
+	next := wordsOf(claim[d.End:])
+	return len(next) > 0 && isPreposition(next[0].key)
+}
+
+// leavesStatement: what stands around the description has a verb and the
+// answer, and says more than that the one is the other: the bridge of "the
+// birthplace of the author is Lund" is the author, not the birthplace.
+func (d description) leavesStatement(claim string, before, after []word, answer string) bool {
+	verb, more := false, false
+	for _, w := range append(append([]word{}, before...), after...) {
+		verb = verb || isFinite(w.key)
+		more = more || w.key != "of" && isPreposition(w.key)
+		if w.key != "" && !isAuxiliary(w.key) && !evidence.IsStopWord(w.key) && !sharesContent(w.key, answer) {
+			more = true
+		}
+	}
+	rest := claim[:d.Start] + " " + claim[d.End:]
+	return verb && more && (bareAnswer(answer) || sharesContent(rest, answer))
+}
+
+// bareAnswer: yes and no stand nowhere in a statement.
+func bareAnswer(answer string) bool {
+	switch strings.ToLower(strings.Trim(answer, " .!")) {
+	case "", "yes", "no":
+		return true
+	}
+	return false
+}
+
+// replaced is the claim with name in place of the description.
+func (d description) replaced(claim, name string) string {
+	return claim[:d.Start] + name + claim[d.End:]
+}
+
+// fits are the statements that name is what the description says; each of them
+// says all of it.
+func (d description) fits(claim, name string) []string {
+	text := d.In(claim)
+	if head, rest, ok := strings.Cut(text, " "); ok && (head == "The" || head == "A" || head == "An") {
+		text = strings.ToLower(head) + " " + rest
+	}
+	out := []string{name + " is " + text + "."}
+	words := wordsOf(text)
+	for k, w := range words {
+		if (w.key == "that" || w.key == "who" || w.key == "which") && k > 1 && k+1 < len(words) && !isPreposition(words[k-1].key) && isFinite(words[k+1].key) {
+			return append(out, name+" "+text[words[k+1].Start:]+".")
+		}
+	}
+	return append(out, strings.ToUpper(text[:1])+text[1:]+" is "+name+".")
+}
+
+// supported reports whether premise holds at least half of what the
+// description says; without that a model that sees entailment guesses.
+func (d description) supported(claim, premise string) bool {
+	have := make(map[string]bool)
+	for _, t := range evidence.ContentTokens(premise) {
+		have[t] = true
+	}
+	tokens := evidence.ContentTokens(d.In(claim))
+	found := 0
+	for _, t := range tokens {
+		if have[t] {
+			found++
+		}
+	}
+	return 2*found >= len(tokens)
+}
