@@ -74,7 +74,11 @@ func (c *Cross) decide(item *tree.Item, up upstream, f finding, pairs int) tree.
 	}
 	switch {
 	case f.outcome == entailed:
-		return end(schema.GapNone, "", "quotes of earlier steps entail the conclusion")
+		detail := "quotes of earlier steps entail the conclusion"
+		if f.note != "" {
+			detail += ": " + f.note
+		}
+		return end(schema.GapNone, "", detail)
 	case len(up.missing) > 0 && !item.Final:
 		return tree.Decision{Wait: true, Detail: fmt.Sprintf("waiting for the labels of steps %v", up.missing)}
 	case len(up.missing) > 0:
@@ -97,7 +101,7 @@ func (c *Cross) entry(f finding, pairs int, detail string) schema.TrailEntry {
 	if f.outcome != entailed {
 		e.Outcome = "not_entailed"
 	}
-	if f.pair.Premise == "" {
+	if f.pair.Premise == "" || f.computed {
 		e.Scores, e.Flags = nil, nil
 	}
 	return e
@@ -135,6 +139,15 @@ func (c *Cross) sentence(ctx context.Context, item *tree.Item, claim string, quo
 	if err != nil {
 		return finding{}, err
 	}
+	if cmp, ok := comparisonOf(claim, item.Step.Question, item.Step.Answer); ok && c.opts.Guard {
+		if !joins {
+			// It takes two quotes; one alone must not anticipate them.
+			return finding{outcome: neutral, pair: nli.Pair{Hypothesis: claim}}, nil
+		}
+		if f, ok := compared(cmp, claim, candidates); ok {
+			return f, nil
+		}
+	}
 	hypotheses := []string{claim}
 	if short := presumed(claim, item.Step.Question, item.Step.Answer); short != claim {
 		hypotheses = append(hypotheses, short)
@@ -153,6 +166,26 @@ func (c *Cross) sentence(ctx context.Context, item *tree.Item, claim string, quo
 	}
 	f.pairs = asked
 	return f, nil
+}
+
+// compared is what code finds of a comparison from the values in the quotes,
+// without the model.
+func compared(cmp comparison, claim string, candidates []candidate) (finding, bool) {
+	holds, why, used, ok := cmp.decide(candidates)
+	if !ok {
+		return finding{}, false
+	}
+	f := finding{outcome: neutral, note: why, pair: nli.Pair{Hypothesis: claim}, computed: true}
+	if holds {
+		f.outcome = entailed
+	}
+	var premises []window
+	for _, i := range used {
+		premises = append(premises, candidates[i].windows...)
+	}
+	j := joined(premises)
+	f.windows, f.pair.Premise = j.windows, j.premise
+	return f, true
 }
 
 // ask finds the first premise that entails one of the hypotheses, which all

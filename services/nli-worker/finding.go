@@ -27,6 +27,8 @@ type finding struct {
 	windows []window
 	// note says what the guard saw; empty where the model alone decided.
 	note string
+	// computed: code decided from values in the quotes, so there are no scores.
+	computed bool
 	// bridge: a name was put in place of a description.
 	bridge bool
 	// pairs is how many pairs the model was asked.
