@@ -198,5 +198,5 @@ func (b *bridges) entailed(ctx context.Context, name string, hypotheses []string
 	if len(with) == 0 {
 		return finding{outcome: neutral, pair: nli.Pair{Hypothesis: hypotheses[0]}}, nil
 	}
-	return b.cross.ask(ctx, with, hypotheses)
+	return b.cross.ask(ctx, with, hypotheses, absent)
 }

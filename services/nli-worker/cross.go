@@ -152,7 +152,12 @@ func (c *Cross) sentence(ctx context.Context, item *tree.Item, claim string, quo
 	if short := presumed(claim, item.Step.Question, item.Step.Answer); short != claim {
 		hypotheses = append(hypotheses, short)
 	}
-	f, err := c.ask(ctx, candidates, hypotheses)
+	f, err := c.ask(ctx, candidates, hypotheses, func(premise, hypothesis string) string {
+		if why := absent(premise, lowered(hypothesis, item.Step.Question)); why != "" {
+			return why
+		}
+		return unsupported(premise, claim, item.Step.Question)
+	})
 	if err != nil || f.outcome == entailed || !joins {
 		return f, err
 	}
@@ -189,8 +194,9 @@ func compared(cmp comparison, claim string, candidates []candidate) (finding, bo
 }
 
 // ask finds the first premise that entails one of the hypotheses, which all
-// say what is to be proved; or the pair that came nearest.
-func (c *Cross) ask(ctx context.Context, candidates []candidate, hypotheses []string) (finding, error) {
+// say what is to be proved; or the pair that came nearest. With the guard on,
+// lacks names what a premise would have to hold and doesn't.
+func (c *Cross) ask(ctx context.Context, candidates []candidate, hypotheses []string, lacks func(premise, hypothesis string) string) (finding, error) {
 	best := finding{outcome: neutral, pair: nli.Pair{Hypothesis: hypotheses[0]}}
 	if len(candidates) == 0 {
 		return best, nil
@@ -209,7 +215,7 @@ func (c *Cross) ask(ctx context.Context, candidates []candidate, hypotheses []st
 		f := finding{outcome: neutral, scores: s, pair: pairs[i], windows: candidates[i/len(hypotheses)].windows, pairs: len(pairs)}
 		if s.Entailment >= c.opts.Entailment {
 			if c.opts.Guard {
-				f.note = absent(pairs[i].Premise, pairs[i].Hypothesis)
+				f.note = lacks(pairs[i].Premise, pairs[i].Hypothesis)
 			}
 			if f.note == "" {
 				f.outcome = entailed

@@ -48,10 +48,22 @@ const maxDescriptions = 6
 // the longest first. Each leaves a statement, and the answer in it.
 func descriptions(claim, question, answer string) []description {
 	words := wordsOf(claim)
-	known := make(map[string]bool)
-	for _, t := range evidence.ContentTokens(question) {
-		known[t] = true
+	var out []description
+	for _, d := range phrases(claim, question) {
+		before := sort.Search(len(words), func(i int) bool { return words[i].Start >= d.Start })
+		after := sort.Search(len(words), func(i int) bool { return words[i].Start >= d.End })
+		if len(out) < maxDescriptions && d.leavesStatement(claim, words[:before], words[after:], answer) {
+			out = append(out, d)
+		}
 	}
+	return out
+}
+
+// phrases finds the noun phrases in a statement that describe something in the
+// question's own words, the longest first.
+func phrases(claim, question string) []description {
+	words := wordsOf(claim)
+	known := contentSet(question)
 	var out []description
 	for i := range words {
 		if !opensDescription(claim, words, i) {
@@ -62,13 +74,13 @@ func descriptions(claim, question, answer string) []description {
 				continue
 			}
 			d := description{evidence.Span{Start: words[i].Start, End: trimmedEnd(claim, words[j].Span)}}
-			if d.describes(claim, known) && d.leavesStatement(claim, words[:i], words[j+1:], answer) {
+			if d.describes(claim, known) {
 				out = append(out, d)
 			}
 		}
 	}
 	sort.SliceStable(out, func(a, b int) bool { return out[a].Len() > out[b].Len() })
-	return out[:min(len(out), maxDescriptions)]
+	return out
 }
 
 // trimmedEnd is the end of a word without the punctuation after it.
@@ -143,7 +155,7 @@ func (d description) describes(claim string, known map[string]bool) bool {
 			return false // "the year the tower": two phrases
 		case isRelative(w.key):
 			related, clauses, open = true, clauses+1, open+1
-		case clauses == 0 && isMainVerb(w.key), clauses == 0 && w.key == "to" && k+1 < len(all) && !all[k+1].upper && all[k+1].key != "the":
+		case open == 0 && isMainVerb(w.key), clauses == 0 && w.key == "to" && k+1 < len(all) && !all[k+1].upper && all[k+1].key != "the":
 			return false // a statement, or the middle of one
 		case k > 0 && !w.upper && looksVerb(w.key):
 			related, open = true, max(0, open-1)
@@ -216,10 +228,7 @@ func (d description) fits(claim, name string) []string {
 // supported reports whether premise holds at least half of what the
 // description says; without that a model that sees entailment guesses.
 func (d description) supported(claim, premise string) bool {
-	have := make(map[string]bool)
-	for _, t := range evidence.ContentTokens(premise) {
-		have[t] = true
-	}
+	have := contentSet(premise)
 	tokens := evidence.ContentTokens(d.In(claim))
 	found := 0
 	for _, t := range tokens {
@@ -228,4 +237,23 @@ func (d description) supported(claim, premise string) bool {
 		}
 	}
 	return 2*found >= len(tokens)
+}
+
+// unsupported returns what the question describes and premise says too little
+// of to entail the claim about it; empty if there is nothing of the kind.
+func unsupported(premise, claim, question string) string {
+	for _, d := range phrases(claim, question) {
+		if !d.supported(claim, premise) {
+			return d.In(claim)
+		}
+	}
+	return ""
+}
+
+func contentSet(text string) map[string]bool {
+	set := make(map[string]bool)
+	for _, t := range evidence.ContentTokens(text) {
+		set[t] = true
+	}
+	return set
 }

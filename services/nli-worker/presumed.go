@@ -140,6 +140,19 @@ func isClass(words string) bool {
 	return last == strings.ToLower(last)
 }
 
+// lowered writes the first word of a statement small where the question does:
+// its capital makes no name of it.
+func lowered(statement, question string) string {
+	first, rest, _ := strings.Cut(statement, " ")
+	small := strings.ToLower(first)
+	for _, w := range strings.Fields(question) {
+		if small != first && strings.Trim(w, ",?.") == small {
+			return small + " " + rest
+		}
+	}
+	return statement
+}
+
 // endsPhrase reports whether a name with rest after it is a noun phrase of its
 // own, not the beginning of a longer one ("the Norvik" of "the Norvik bridge").
 func endsPhrase(rest string) bool {
@@ -187,10 +200,7 @@ func nameSpans(text string) []evidence.Span {
 
 // sharesContent reports whether two texts have a content word in common.
 func sharesContent(a, b string) bool {
-	have := make(map[string]bool)
-	for _, t := range evidence.ContentTokens(a) {
-		have[t] = true
-	}
+	have := contentSet(a)
 	for _, t := range evidence.ContentTokens(b) {
 		if have[t] {
 			return true

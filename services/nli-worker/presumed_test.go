@@ -29,3 +29,9 @@ func TestPresumed(t *testing.T) {
 		require.Equal(t, c.want, presumed(c.claim, c.question, c.answer), c.claim)
 	}
 }
+
+func TestLowered(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "work began in 1812.", lowered("Work began in 1812.", "When did work begin?"))
+	require.Equal(t, "Hull was built in 1812.", lowered("Hull was built in 1812.", "When was Hull built?"))
+}
