@@ -158,8 +158,15 @@ func (c *Cross) sentence(ctx context.Context, item *tree.Item, claim string, quo
 		}
 		return unsupported(premise, claim, item.Step.Question)
 	})
-	if err != nil || f.outcome == entailed || !joins {
-		return f, err
+	if err != nil {
+		return finding{}, err
+	}
+	if f.outcome == entailed && c.opts.Guard {
+		// Premises after the deciding one are left out: they may not be here yet.
+		return newBridges(c, item.Step, candidates[:f.at+1]).deny(ctx, claim, f)
+	}
+	if f.outcome == entailed || !joins {
+		return f, nil
 	}
 	resolved, err := newBridges(c, item.Step, candidates).resolve(ctx, claim, maxHops)
 	if err != nil {
@@ -212,7 +219,8 @@ func (c *Cross) ask(ctx context.Context, candidates []candidate, hypotheses []st
 		return finding{}, err
 	}
 	for i, s := range scores {
-		f := finding{outcome: neutral, scores: s, pair: pairs[i], windows: candidates[i/len(hypotheses)].windows, pairs: len(pairs)}
+		f := finding{outcome: neutral, scores: s, pair: pairs[i], at: i / len(hypotheses), pairs: len(pairs)}
+		f.windows = candidates[f.at].windows
 		if s.Entailment >= c.opts.Entailment {
 			if c.opts.Guard {
 				f.note = lacks(pairs[i].Premise, pairs[i].Hypothesis)

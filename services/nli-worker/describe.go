@@ -116,10 +116,13 @@ func closesDescription(words []word, j int) bool {
 		strings.HasSuffix(last, "'s") || strings.HasSuffix(last, "’s") {
 		return false
 	}
-	if j == len(words)-1 || words[j].comma {
+	if j == len(words)-1 {
 		return true
 	}
 	next := words[j+1]
+	if words[j].comma {
+		return !hasDigit(next.key) // "born August 1, 1973"
+	}
 	return !next.upper && (looksVerb(next.key) || isPreposition(next.key) && next.key != "of")
 }
 
@@ -223,6 +226,12 @@ func (d description) fits(claim, name string) []string {
 		}
 	}
 	return append(out, strings.ToUpper(text[:1])+text[1:]+" is "+name+".")
+}
+
+// definite: there is but one of what it describes.
+func (d description) definite(claim string) bool {
+	head, _, _ := strings.Cut(d.In(claim), " ")
+	return head != "a" && head != "an" && head != "A" && head != "An"
 }
 
 // supported reports whether premise holds at least half of what the

@@ -29,8 +29,8 @@ type finding struct {
 	note string
 	// computed: code decided from values in the quotes, so there are no scores.
 	computed bool
-	// bridge: a name was put in place of a description.
-	bridge bool
+	// at is the candidate that decided, of those that were asked.
+	at int
 	// pairs is how many pairs the model was asked.
 	pairs int
 }

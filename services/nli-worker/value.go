@@ -56,7 +56,7 @@ func dateIn(text string) span {
 
 var (
 	yearText  = regexp.MustCompile(`\b1\d{3}\b|\b20\d{2}\b`)
-	brackets  = regexp.MustCompile(`\(([^()]*)\)`)
+	brackets  = regexp.MustCompile(`\(((?:[^()]|\([^()]*\))*)\)`)
 	lifeDash  = regexp.MustCompile(`\s*[–—]\s*|\s+-\s+|(\d{3,4})-(\d{3,4})`)
 	bornWord  = regexp.MustCompile(`(?i)\b(?:born|b\.)\s([^.;()]{0,60})`)
 	diedWord  = regexp.MustCompile(`(?i)\b(?:died|d\.)\s([^.;()]{0,60})`)
