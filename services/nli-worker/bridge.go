@@ -147,10 +147,11 @@ func (b *bridges) resolve(ctx context.Context, claim string, hops int) (finding,
 
 // deny takes an entailment back where the answer is what the question
 // describes on its way, not what it asks for: "the author of Salt was born in"
-// Ida Moor, who wrote it. A small model is led there by the name alone.
+// Ida Moor, who wrote it. A small model is led there by the name alone. Where
+// the premise has every word of the claim, it says what was asked.
 func (b *bridges) deny(ctx context.Context, claim string, f finding) (finding, error) {
 	answer := strings.Trim(b.answer, ` ."'`)
-	if !startsUpper(answer) || hasDigit(answer) || len(strings.Fields(answer)) > 6 || bareAnswer(answer) {
+	if !startsUpper(answer) || hasDigit(answer) || len(strings.Fields(answer)) > 6 || bareAnswer(answer) || nothingDiffers(f.pair.Premise, presumed(claim, b.question, b.answer)) {
 		return f, nil
 	}
 	const sure = 0.95

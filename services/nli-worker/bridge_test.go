@@ -16,6 +16,7 @@ func TestCrossResolves(t *testing.T) {
 	bridge := passage("Halden Bridge", "The Halden Bridge was designed by Signe Dahl.", 1)
 	vale := passage("Orrin Vale", "Orrin Vale (1780–1847) was a miller.", 1)
 	moor := passage("Ida Moor", "Ida Moor (1802–1850) was a painter.", 2)
+	captain := passage("Marigold", "The captain of the Marigold on its last voyage was Rosa Quist.", 1)
 	both := func(a, b schema.Passage) map[int]*schema.Label {
 		return map[int]*schema.Label{
 			1: {Label: schema.GapNone, Quotes: []schema.Quote{quoteOf(a, a.Text)}},
@@ -32,7 +33,7 @@ func TestCrossResolves(t *testing.T) {
 		passages                [2]schema.Passage
 		early                   bool // the label of step 2 is not there yet
 		want                    schema.Gap
-		wait, computed          bool
+		wait, computed, single  bool
 	}{
 		{name: "both parts of a description", question: hopQuestion, answer: "Mads Holm", claim: hop, rules: []rule{fit, bridged}, passages: [2]schema.Passage{play, thief}, want: schema.GapNone},
 		{name: "the bridge alone", question: hopQuestion, answer: "Mads Holm", claim: hop, rules: []rule{fit}, passages: [2]schema.Passage{play, thief}, want: schema.GapIrrelevant},
@@ -41,8 +42,10 @@ func TestCrossResolves(t *testing.T) {
 			rules: []rule{{"", "", 0.9, 0}}, passages: [2]schema.Passage{play, thief}, want: schema.GapIrrelevant},
 		{name: "the bridge as the answer", question: "Where was the author of The Apple Thief born?", answer: "Mads Holm", claim: "The author of The Apple Thief was born in Mads Holm.",
 			rules: []rule{{"", "", 0.99, 0}}, passages: [2]schema.Passage{thief, play}, want: schema.GapIrrelevant},
+		{name: "an answer that the quote states outright", question: "Who was captain of the ship Marigold on its last voyage?", answer: "Rosa Quist", claim: "Rosa Quist was captain of the ship Marigold on its last voyage.",
+			rules: []rule{{"", "", 0.99, 0}}, passages: [2]schema.Passage{captain, play}, want: schema.GapNone, single: true},
 		{name: "what the question presupposes", question: "Who designed the Halden Bridge in Norvik?", answer: "Signe Dahl", claim: "The Halden Bridge in Norvik was designed by Signe Dahl.",
-			rules: []rule{{"Halden", "The Halden Bridge was designed by Signe Dahl", 0.9, 0}}, passages: [2]schema.Passage{bridge, play}, want: schema.GapNone},
+			rules: []rule{{"Halden", "The Halden Bridge was designed by Signe Dahl", 0.9, 0}}, passages: [2]schema.Passage{bridge, play}, want: schema.GapNone, single: true},
 		{name: "dates compared", question: "Who died first, Orrin Vale or Ida Moor?", answer: "Orrin Vale", claim: "Orrin Vale died before Ida Moor.", passages: [2]schema.Passage{vale, moor}, want: schema.GapNone, computed: true},
 		{name: "dates say the reverse, whatever the model says", question: "Who died first, Orrin Vale or Ida Moor?", answer: "Ida Moor", claim: "Ida Moor died before Orrin Vale.",
 			rules: []rule{{"", "", 0.9, 0}}, passages: [2]schema.Passage{vale, moor}, want: schema.GapIrrelevant, computed: true},
@@ -75,7 +78,7 @@ func TestCrossResolves(t *testing.T) {
 				require.Contains(t, got.Detail, "1847")
 				require.Empty(t, scorer.asked)
 			}
-			if c.want == schema.GapNone && c.passages[0].Title != "Halden Bridge" {
+			if c.want == schema.GapNone && !c.single {
 				require.Len(t, got.Quotes, 2, "both quotes decided")
 			}
 		})

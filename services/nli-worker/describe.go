@@ -151,8 +151,10 @@ func (d description) describes(claim string, known map[string]bool) bool {
 		return false
 	}
 	all := wordsOf(text)
-	singled, related, clauses, open := false, false, 0, 0 // open clauses lack their verb
+	singled, related, common := false, false, false
+	clauses, open := 0, 0 // open clauses lack their verb
 	for k, w := range all {
+		common = common || !w.upper && w.key != "" && !evidence.IsStopWord(w.key) && !isPreposition(w.key) && !hasDigit(w.key)
 		switch {
 		case k > 1 && w.key == "the" && !w.upper && !all[k-1].upper && !isPreposition(all[k-1].key) && !isRelative(all[k-1].key) && !looksVerb(all[k-1].key):
 			return false // "the year the tower": two phrases
@@ -171,8 +173,9 @@ func (d description) describes(claim string, known map[string]bool) bool {
 	if open > 0 || clauses == 0 && looksVerb(all[len(all)-1].key) || clauses > 0 && d.openClause(claim) {
 		return false // a relative clause without its verb or its end, a verb without its object
 	}
-	// "The botanist Clara Voss" is a name, not a description.
-	return singled || related && (hasDigit(text) || len(properNames(text)) > 0 || len(tokens) > 3)
+	// "The botanist Clara Voss" and "The Halden Bridge in Norvik" are names, not
+	// descriptions.
+	return singled || common && related && (hasDigit(text) || len(properNames(text)) > 0 || len(tokens) > 3)
 }
 
 // openClause: what follows may still belong to a relative clause.
@@ -186,9 +189,10 @@ func (d description) openClause(claim string) bool {
 // birthplace of the author is Lund" is the author, not the birthplace.
 func (d description) leavesStatement(claim string, before, after []word, answer string) bool {
 	verb, more := false, false
+	said := phraseOf(answer)
 	for _, w := range append(append([]word{}, before...), after...) {
 		verb = verb || isFinite(w.key)
-		more = more || w.key != "of" && isPreposition(w.key)
+		more = more || w.key != "of" && isPreposition(w.key) && !said.holds(w.key)
 		if w.key != "" && !isAuxiliary(w.key) && !evidence.IsStopWord(w.key) && !sharesContent(w.key, answer) {
 			more = true
 		}

@@ -24,6 +24,8 @@ func TestDescriptions(t *testing.T) {
 		{"The year the tallest mill was built is 1812.", "In what year was the tallest mill built?", "1812", []string{"the tallest mill"}},
 		{"The 12th regatta took place at Otter Hill in 1812.", "When did the 12th regatta take place at Otter Hill?", "1812", nil},
 		{"The year in which the town that is the oldest in Norvik was founded is 1812.", "In what year was the town that is the oldest in Norvik founded?", "1812", []string{"the town that is the oldest in Norvik", "the oldest in Norvik"}},
+		{"The Halden Bridge in Norvik was designed by Signe Dahl.", "Who designed the Halden Bridge in Norvik?", "Signe Dahl", nil},
+		{"The motto of Hull is Light upon the hill.", "What is the motto of Hull?", "Light upon the hill", nil},
 		// The answer within, or no description at all.
 		{"Orrin Vale was born in Hull.", "Where was Orrin Vale born?", "Hull", nil},
 		{"The founder of Brisk is Ida Moor.", "Who is it?", "Ida Moor", nil},
