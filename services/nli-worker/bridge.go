@@ -233,5 +233,12 @@ func (b *bridges) entailed(ctx context.Context, name string, hypotheses []string
 	if len(with) == 0 {
 		return finding{outcome: neutral, pair: nli.Pair{Hypothesis: hypotheses[0]}}, nil
 	}
-	return b.cross.ask(ctx, with, hypotheses, absent)
+	return b.cross.ask(ctx, with, hypotheses, lacksName)
+}
+
+func lacksName(premise, hypothesis string) string {
+	if why := absent(premise, hypothesis); why != "" {
+		return why + " is not in the quotes"
+	}
+	return swapped(premise, hypothesis)
 }

@@ -154,9 +154,15 @@ func (c *Cross) sentence(ctx context.Context, item *tree.Item, claim string, quo
 	}
 	f, err := c.ask(ctx, candidates, hypotheses, func(premise, hypothesis string) string {
 		if why := absent(premise, lowered(hypothesis, item.Step.Question)); why != "" {
+			return why + " is not in the quotes"
+		}
+		if why := swapped(premise, hypothesis); why != "" {
 			return why
 		}
-		return unsupported(premise, claim, item.Step.Question)
+		if what := unsupported(premise, claim, item.Step.Question); what != "" {
+			return what + " is not in the quotes"
+		}
+		return ""
 	})
 	if err != nil {
 		return finding{}, err
@@ -229,7 +235,6 @@ func (c *Cross) ask(ctx context.Context, candidates []candidate, hypotheses []st
 				f.outcome = entailed
 				return f, nil
 			}
-			f.note += " is not in the quotes"
 		}
 		if best.pair.Premise == "" || s.Entailment > best.scores.Entailment {
 			best = f

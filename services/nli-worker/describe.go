@@ -41,8 +41,12 @@ func wordsOf(text string) []word {
 	return out
 }
 
-// maxDescriptions bounds how many are tried for one statement.
-const maxDescriptions = 6
+const (
+	// maxDescriptions bounds how many are tried for one statement.
+	maxDescriptions = 6
+	// maxPhraseWords bounds one, so that a hostile claim costs little.
+	maxPhraseWords = 40
+)
 
 // descriptions finds the descriptions in a statement that its question gives,
 // the longest first. Each leaves a statement, and the answer in it.
@@ -69,7 +73,7 @@ func phrases(claim, question string) []description {
 		if !opensDescription(claim, words, i) {
 			continue
 		}
-		for j := len(words) - 1; j > i; j-- {
+		for j := min(len(words), i+maxPhraseWords) - 1; j > i; j-- {
 			if !closesDescription(words, j) {
 				continue
 			}

@@ -1,7 +1,9 @@
 package nliworker
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -45,4 +47,13 @@ func TestDescriptionFits(t *testing.T) {
 	require.NotEmpty(t, ds)
 	require.Equal(t, "Harrow Mill is in Hull.", ds[0].replaced(claim, "Harrow Mill"))
 	require.Equal(t, []string{"Harrow Mill is the firm that made Brisk.", "Harrow Mill made Brisk."}, ds[0].fits(claim, "Harrow Mill"))
+}
+
+func TestHostileClaimIsCheap(t *testing.T) {
+	t.Parallel()
+	claim := strings.Repeat("the first mill of the man who was in ", 60) + "Hull."
+	start := time.Now()
+	_ = unsupported("Nothing of the kind.", claim, claim)
+	_ = descriptions(claim, claim, "Hull")
+	require.Less(t, time.Since(start), 5*time.Second)
 }

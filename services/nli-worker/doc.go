@@ -9,5 +9,12 @@
 // only if it entails. A deterministic guard stands beside the model, for
 // numbers, dates, names and negations.
 //
+// A conclusion is asked as it stands and without what its question presupposes.
+// Where that fails, a name from the quotes takes the place of a description
+// ("the author of Salt"), and both parts must be entailed. Comparisons of dates
+// and counts are decided by code. An answer that no premise names, a
+// description that the quotes say nothing of, and an answer that is the
+// question's own bridge are never entailed.
+//
 // The package knows nothing of NATS, nor of how a model runs.
 package nliworker

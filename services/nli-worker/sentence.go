@@ -114,6 +114,9 @@ func (s *sentence) read(c []candidate, scores []schema.Scores) finding {
 		if why := conflict(core.premise, s.claim); why != "" && conflict(all.premise, s.claim) != "" {
 			return s.finding(contradicted, core, scores[0], why, len(c))
 		}
+		if why := swapped(core.premise, s.claim); why != "" && swapped(all.premise, s.claim) != "" {
+			return s.finding(contradicted, core, scores[0], why, len(c))
+		}
 	}
 	for i := range c {
 		if s.entails(c[i], scores[i]) {
@@ -128,7 +131,9 @@ func (s *sentence) read(c []candidate, scores []schema.Scores) finding {
 		case scores[0].Contradiction >= o.Contradiction:
 			note = "the model sees a contradiction where no word differs"
 		case scores[0].Entailment >= o.Entailment:
-			note = absent(core.premise, s.claim) + " is not in the evidence"
+			if note = swapped(core.premise, s.claim); note == "" {
+				note = absent(core.premise, s.claim) + " is not in the evidence"
+			}
 		}
 	}
 	return s.finding(neutral, core, scores[0], note, len(c))
@@ -137,7 +142,7 @@ func (s *sentence) read(c []candidate, scores []schema.Scores) finding {
 func (s *sentence) entails(c candidate, scores schema.Scores) bool {
 	o := s.local.opts
 	return scores.Entailment >= o.Entailment && scores.Contradiction < o.Contradiction &&
-		(!o.Guard || absent(c.premise, s.claim) == "")
+		(!o.Guard || absent(c.premise, s.claim) == "" && swapped(c.premise, s.claim) == "")
 }
 
 func (s *sentence) finding(out outcome, c candidate, scores schema.Scores, note string, pairs int) finding {
