@@ -92,3 +92,38 @@ func TestTwoHopConclusions(t *testing.T) {
 	require.Greater(t, 2*refused, len(wrong))
 	require.Positive(t, entailed)
 }
+
+// TestEarlyVerdictsStand asks E whenever another earlier label has come in: a
+// verdict given before all are there is the one given then.
+func TestEarlyVerdictsStand(t *testing.T) {
+	t.Parallel()
+	right, wrong := twoHopItems(t)
+	cross, err := nliworker.NewCross(realScorer(t), nliworker.Defaults())
+	require.NoError(t, err)
+	early := 0
+	for _, it := range append(right, wrong...) {
+		full := *it.item
+		full.Final = false
+		last, err := cross.Decide(t.Context(), &full)
+		require.NoError(t, err)
+		require.False(t, last.Wait)
+		for missing := range full.Earlier {
+			part := full
+			part.Earlier = map[int]*schema.Label{}
+			for i, l := range full.Earlier {
+				if i != missing {
+					part.Earlier[i] = l
+				}
+			}
+			got, err := cross.Decide(t.Context(), &part)
+			require.NoError(t, err)
+			if got.Wait {
+				continue
+			}
+			early++
+			require.Equal(t, last.Gap, got.Gap, it.id)
+			require.Equal(t, last.Quotes, got.Quotes, it.id)
+		}
+	}
+	t.Logf("%d verdicts before all labels were there", early)
+}
