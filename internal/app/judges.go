@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"strings"
 
 	"github.com/stepgap/stepgap/internal/judge"
 	"github.com/stepgap/stepgap/internal/judge/llm"
@@ -50,10 +48,9 @@ type built struct {
 
 // judges builds deciders from the configuration, opening the LLM client once.
 type judges struct {
-	cfg     Config
-	log     *slog.Logger
-	environ func(string) string
-	setup   *llm.Setup
+	cfg   Config
+	log   *slog.Logger
+	setup *llm.Setup
 }
 
 // kind resolves a stage's judge.
@@ -156,7 +153,7 @@ func (j *judges) llm() (llm.Setup, error) {
 	if j.cfg.LLMURL == "" || j.cfg.LLMModel == "" {
 		return llm.Setup{}, errors.New("the llm judge needs llm_url and llm_model (--llm-url, --llm-model)")
 	}
-	key, err := j.key()
+	key, err := llm.LoadSecret(KeyVariable, j.cfg.LLMKeyFile)
 	if err != nil {
 		return llm.Setup{}, err
 	}
@@ -179,17 +176,6 @@ func (j *judges) llm() (llm.Setup, error) {
 	}
 	j.setup = &llm.Setup{Completer: client, Fencer: llm.NewFencer(llm.NewSecret(j.cfg.Secret)), PromptDir: j.cfg.PromptDir}
 	return *j.setup, nil
-}
-
-func (j *judges) key() (llm.Secret, error) {
-	if j.cfg.LLMKeyFile == "" {
-		return llm.NewSecret(j.environ(KeyVariable)), nil
-	}
-	b, err := os.ReadFile(j.cfg.LLMKeyFile)
-	if err != nil {
-		return llm.Secret{}, fmt.Errorf("reading the endpoint's key: %w", err)
-	}
-	return llm.NewSecret(strings.TrimSpace(string(b))), nil
 }
 
 // fixed is a decider that asks nobody: the baselines flag-all and flag-none,

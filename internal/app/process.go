@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -115,7 +114,7 @@ func New(ctx context.Context, cfg Config, roles []Role, conn *bus.Conn, log *slo
 		}
 		p.closers = append(p.closers, p.waker.Close)
 	}
-	j := &judges{cfg: cfg, log: log, environ: os.Getenv}
+	j := &judges{cfg: cfg, log: log}
 	for _, role := range roles {
 		if err := p.add(ctx, role, j); err != nil {
 			return nil, fmt.Errorf("role %s: %w", role, err)

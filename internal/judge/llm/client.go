@@ -161,7 +161,8 @@ func (c *Client) request(req Request) openai.ChatCompletionRequest {
 	if reasons {
 		out.MaxCompletionTokens = limit + c.cfg.ReasoningTokens
 	} else {
-		out.MaxTokens = limit
+		// The newer name is unknown to many compatible servers.
+		out.MaxTokens = limit //lint:ignore SA1019 llama.cpp, older vLLM and others read max_tokens alone
 	}
 	for _, m := range req.Messages {
 		out.Messages = append(out.Messages, openai.ChatCompletionMessage{Role: string(m.Role), Content: m.Text})
