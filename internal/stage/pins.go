@@ -25,9 +25,11 @@ type Pins struct {
 
 	mu    sync.Mutex
 	known map[string]string // run -> pinned hash
-	// refused counts the refusals since second.
+	// refused counts the refusals since second; ceiling is how long the
+	// refused stay away at most.
 	second  time.Time
 	refused int
+	ceiling time.Duration
 }
 
 const pinsMax = 10_000
@@ -43,25 +45,36 @@ func (e *PinMismatch) Error() string {
 	return fmt.Sprintf("run %s is pinned to configuration %.12s of %s, this process has %.12s; finish the run with the old configuration or start a new run", e.Run, e.Pinned, e.Stage, e.Ours)
 }
 
-// quickRefusals is how many messages a second are sent back for at once.
-const quickRefusals = 32
+const (
+	// refusalRate is how many refusals a second a process aims to stay below.
+	refusalRate = 32
+	// firstRefusal and lastRefusal bound how long a refused message stays away.
+	firstRefusal = 100 * time.Millisecond
+	lastRefusal  = time.Minute
+)
 
 // refusalDelay is how long a refused message stays away. The server serves
 // waiting workers in turn, so a message may have to pass by each of ours before
-// it meets the right process: a few come back at once. Many have their turns
-// anyway, and wait long enough to keep no worker from the other runs.
+// it meets the right process: few come back soon. It also delivers again before
+// it delivers anew, so many must stay away for long enough to leave the workers
+// to other runs: the delay doubles each second in which too many came.
 func (p *Pins) refusalDelay() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if now := time.Now(); now.Sub(p.second) >= time.Second {
+		if p.refused > refusalRate {
+			p.ceiling = min(2*p.ceiling, lastRefusal)
+		} else {
+			p.ceiling = p.ceiling / 2
+		}
 		p.second, p.refused = now, 0
 	}
 	p.refused++
-	ceiling := 100 * time.Millisecond
-	if p.refused > quickRefusals {
-		ceiling = 5 * time.Second
+	p.ceiling = max(p.ceiling, firstRefusal)
+	if p.refused > refusalRate { // a burst
+		p.ceiling = max(p.ceiling, 5*time.Second)
 	}
-	return ceiling/2 + rand.N(ceiling/2)
+	return p.ceiling/2 + rand.N(p.ceiling/2)
 }
 
 // OpenPins opens the bucket for a stage whose configuration has hash.
