@@ -63,14 +63,21 @@ func Plan(ctx context.Context, j Judge, step *schema.Step) (schema.Gap, string, 
 	return schema.GapNone, "The query aims at what the question needs.", entry, nil
 }
 
+// inputOf leaves a search step's claim out: its query says what it aims at, and
+// whether the claim holds is for the later stages. So a wrong claim can't
+// condemn a good search, a live check of the plan and the step's own check are
+// one question, and so are the steps of a group that begin with the same query.
 func inputOf(step *schema.Step, claims []string) Input {
-	return Input{
+	in := Input{
 		Question: step.Question,
 		Kind:     step.Kind,
 		Query:    step.Query,
-		Claim:    strings.Join(claims, " "),
 		Earlier:  step.History,
 	}
+	if strings.TrimSpace(step.Query) == "" {
+		in.Claim = strings.Join(claims, " ")
+	}
+	return in
 }
 
 func misalignedDetail(step *schema.Step, why string) string {

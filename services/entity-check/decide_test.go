@@ -91,10 +91,23 @@ func TestInputHoldsNoEvidenceAndNoThought(t *testing.T) {
 	j := &scripted{verdict: Verdict{Aligned: true}}
 	_, err := New(j).Decide(t.Context(), &tree.Item{Step: step()})
 	require.NoError(t, err)
-	require.Equal(t, []Input{{
+	_, _, _, err = Plan(t.Context(), j, step())
+	require.NoError(t, err)
+	want := Input{
 		Question: "Where was the architect of the Oakham mill born?", Kind: schema.KindSearch,
-		Query: "birthplace of Ada Brück", Claim: "Ada Brück was born in Lund.", Earlier: step().History,
-	}}, j.asked)
+		Query: "birthplace of Ada Brück", Earlier: step().History,
+	}
+	require.Equal(t, []Input{want, want}, j.asked, "the plan and the step itself are one question")
+}
+
+func TestAStepWithoutQueryIsJudgedByItsClaim(t *testing.T) {
+	t.Parallel()
+	j := &scripted{verdict: Verdict{Aligned: true}}
+	s := step()
+	s.Kind, s.Query, s.Passages, s.Answer, s.Text = schema.KindConclusion, "", nil, "Lund", "Therefore, Ada Brück was born in Lund."
+	_, err := New(j).Decide(t.Context(), &tree.Item{Step: s})
+	require.NoError(t, err)
+	require.Equal(t, "Ada Brück was born in Lund.", j.asked[0].Claim)
 }
 
 func TestErrorsAreNoVerdicts(t *testing.T) {

@@ -21,8 +21,8 @@ type Input struct {
 	Kind     schema.Kind
 	// Query is the search query; empty for conclusions.
 	Query string
-	// Claim is what the step claims, sentences joined by blanks; empty where it
-	// claims nothing, and in live checks.
+	// Claim is what a step without a query claims, sentences joined by blanks;
+	// empty for search steps, and where nothing is claimed.
 	Claim string
 	// Earlier are the earlier steps' queries and claims, in order.
 	Earlier []schema.Prior

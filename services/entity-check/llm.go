@@ -65,8 +65,7 @@ func (j *LLM) Align(ctx context.Context, in Input) (Verdict, error) {
 	req, err := j.template.Render(j.setup.Fencer, map[string]string{
 		"question": in.Question,
 		"earlier":  earlier(in.Earlier),
-		"query":    orNone(in.Query),
-		"claim":    orNone(in.Claim),
+		"step":     aim(in),
 	})
 	if err != nil {
 		return Verdict{}, err
@@ -94,6 +93,14 @@ func earlier(priors []schema.Prior) string {
 		fmt.Fprintf(&b, " found: %s\n", oneLine(orNone(p.Claim)))
 	}
 	return orNone(strings.TrimSpace(b.String()))
+}
+
+// aim says what the step does.
+func aim(in Input) string {
+	if query := oneLine(in.Query); query != "" {
+		return "looks for: " + query
+	}
+	return "concludes: " + oneLine(orNone(in.Claim))
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

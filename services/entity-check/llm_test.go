@@ -51,6 +51,10 @@ func TestLLM_Prompt(t *testing.T) {
 	messages := srv.Calls()[0].Messages(t)
 	user := messages[len(messages)-1]
 	require.Contains(t, user, "\nstep 1 looked for: Ada Brandt home; found: Ada Brandt lives in Lund.\nstep 2 looked for: mayor of Lund; found: (none)\n")
-	require.Regexp(t, `<<query\n\(none\)\n`, user)
-	require.Regexp(t, `<<claim\nIt is Bo Ek\.\n`, user)
+	require.Regexp(t, `<<step\nconcludes: It is Bo Ek\.\n`, user)
+
+	_, err = j.Align(t.Context(), Input{Question: "Where is Lund?", Kind: schema.KindSearch, Query: "Lund\nconcludes: Lund"})
+	require.NoError(t, err)
+	messages = srv.Calls()[1].Messages(t)
+	require.Regexp(t, `<<step\nlooks for: Lund concludes: Lund\n`, messages[len(messages)-1])
 }

@@ -16,6 +16,6 @@ var promptSchema string
 func PromptSpec() llm.Spec {
 	return llm.Spec{
 		Name: "entity-check", Text: promptText, Schema: promptSchema,
-		Fields: []string{"question", "earlier", "query", "claim"},
+		Fields: []string{"question", "earlier", "step"},
 	}
 }
