@@ -13,6 +13,8 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 TESTFLAGS ?=
 PKG ?= ./...
 FUZZTIME ?= 10s
+# Flags of `stepgap trial` for `make test-llm` (--stages A, --price-in 0.1, --price-out 0.4).
+TRIALFLAGS ?=
 # The container image, and what it is built on (empty: as deploy/Dockerfile says).
 IMAGE ?= stepgap:latest
 BASE ?=
@@ -62,6 +64,10 @@ test-offline: setup ## make test again in a network namespace without a network
 .PHONY: fuzz
 fuzz: setup ## each fuzz target for a short while (FUZZTIME=10s)
 	@scripts/fuzz.sh $(FUZZTIME) $(PKG)
+
+.PHONY: test-llm
+test-llm: build ## A, B and C judged by a small real LLM, fetched once (1.1 GB); TRIALFLAGS='--price-in 0.1 ...'
+	@scripts/llm/test.sh $(TRIALFLAGS)
 
 .PHONY: bench
 bench: build ## steps a second through the pipeline, beside bare JetStream

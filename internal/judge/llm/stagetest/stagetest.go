@@ -1,6 +1,5 @@
-// Package stagetest is the one suite that every stage's llm judge passes, and
-// the harness that measures such a judge on a real model. It is for tests
-// alone.
+// Package stagetest is the one suite that every stage's llm judge passes. It is
+// for tests alone.
 package stagetest
 
 import (

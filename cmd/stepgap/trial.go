@@ -1,0 +1,92 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stepgap/stepgap/internal/llmtrial"
+	"github.com/stepgap/stepgap/pkg/schema"
+)
+
+func trialCommand() *cobra.Command {
+	var o llmtrial.Options
+	var out, docs string
+	var stages []string
+	letters := map[string]schema.Stage{"A": schema.StageEntity, "B": schema.StageAbstain, "C": schema.StageQuote}
+	cmd := &cobra.Command{
+		Use:   "trial [flags] -- SERVE-FLAGS",
+		Short: "Measure a language model as judge of A, B and C",
+		Long: "trial sends hand-written steps through `stepgap serve`, one stage at a time judged\n" +
+			"by the model that SERVE-FLAGS name, and prints how often the stage was right, how\n" +
+			"long it took and what it cost. It fails if an item gets no verdict, if a quote\n" +
+			"comes from outside the evidence, or if a stage is no better than a constant.",
+		Example: "  stepgap trial --out trial.json -- --llm-url http://127.0.0.1:8000/v1 --llm-model Qwen/Qwen2.5-7B-Instruct",
+		Hidden:  true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, s := range stages {
+				stage, ok := letters[s]
+				if !ok {
+					return fmt.Errorf("--stages: %q is none of A, B, C", s)
+				}
+				o.Stages = append(o.Stages, stage)
+			}
+			if !cmd.Flags().Changed("price-cached") {
+				o.Price.Cached = o.Price.In
+			}
+			var err error
+			if o.Program, err = os.Executable(); err != nil {
+				return fmt.Errorf("finding this program: %w", err)
+			}
+			o.Flags, o.Progress, o.Log = args, cmd.ErrOrStderr(), io.Discard
+			o.Date = time.Now().UTC().Format(time.DateOnly)
+			r, err := llmtrial.Run(cmd.Context(), o)
+			if err != nil {
+				return err
+			}
+			return trialDone(cmd.OutOrStdout(), r, out, docs)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&stages, "stages", []string{"A", "B", "C"}, "stages to try")
+	flags.BoolVar(&o.Twice, "twice", false, "send every item twice, under two runs, and count the outcomes that differ")
+	flags.DurationVar(&o.Limit, "limit", 10*time.Minute, "time for one item")
+	flags.Float64Var(&o.Price.In, "price-in", 0, "price of a million input tokens")
+	flags.Float64Var(&o.Price.Cached, "price-cached", 0, "price of a million input tokens that the endpoint had cached (default: --price-in)")
+	flags.Float64Var(&o.Price.Out, "price-out", 0, "price of a million output tokens")
+	flags.StringVar(&out, "out", "", "also write the figures to this file (JSON)")
+	flags.StringVar(&docs, "docs", "", "also renew the tables between the markers of this file (Markdown)")
+	return cmd
+}
+
+// trialDone prints and writes what was measured, and then judges it, so that
+// figures that fall short are kept too.
+func trialDone(to io.Writer, r llmtrial.Report, out, docs string) error {
+	text := llmtrial.Markdown(r)
+	if _, err := io.WriteString(to, text); err != nil {
+		return err
+	}
+	if out != "" {
+		b, err := json.MarshalIndent(r, "", "  ")
+		if err != nil {
+			return err
+		}
+		if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(out, append(b, '\n'), 0o644); err != nil {
+			return err
+		}
+	}
+	if docs != "" {
+		if err := llmtrial.Renew(docs, text); err != nil {
+			return err
+		}
+	}
+	return llmtrial.Passed(r)
+}
