@@ -37,6 +37,21 @@ func (s *sources) flags(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&s.limit, "limit", 0, "only the first N rollouts; 0 for all")
 }
 
+// present says which file is not there, before anything is started.
+func present(files []string) error {
+	for _, file := range files {
+		if file == "-" {
+			continue
+		}
+		if info, err := os.Stat(file); err != nil {
+			return fmt.Errorf("reading rollouts: %w", err)
+		} else if info.IsDir() {
+			return fmt.Errorf("reading rollouts: %s is a folder; name its files", file)
+		}
+	}
+	return nil
+}
+
 // rollouts reads files one after another; "-" is standard input. A record that
 // can't be read is left out and told at the end.
 func (s *sources) rollouts(files []string) iter.Seq2[*transcript.Rollout, error] {
@@ -93,6 +108,9 @@ func checkCommand() *cobra.Command {
 			}
 			if !cmd.Flags().Changed("log-level") && os.Getenv("STEPGAP_LOG_LEVEL") == "" {
 				cfg.LogLevel = "warn"
+			}
+			if err := present(args); err != nil {
+				return err
 			}
 			report := newReporter(cmd, asJSON, quiet)
 			if html != "" {
@@ -199,6 +217,9 @@ func (r *reporter) finish(summary check.Summary, err error) error {
 	}
 	if r.page != nil {
 		r.page.Summary = summary
+	}
+	if summary.Rollouts == 0 && err != nil {
+		return err
 	}
 	out := r.out
 	if r.json != nil {

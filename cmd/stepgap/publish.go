@@ -36,6 +36,9 @@ func publishCommand() *cobra.Command {
 			if err := schema.CheckID("run", o.Run); err != nil {
 				return err
 			}
+			if err := present(args); err != nil {
+				return err
+			}
 			c, closeClient, err := dial(cmd, cfg)
 			if err != nil {
 				return err

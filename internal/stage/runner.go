@@ -96,6 +96,9 @@ func (r *Runner) Run(ctx context.Context) error {
 	}
 	r.Log = r.Log.With("stage", string(r.Stage))
 	kv, err := r.Conn.JS.KeyValue(ctx, bus.BucketAttempts)
+	if ctx.Err() != nil {
+		return nil // stopped before it began
+	}
 	if err != nil {
 		return fmt.Errorf("stage %s: opening bucket %s: %w", r.Stage, bus.BucketAttempts, err)
 	}
