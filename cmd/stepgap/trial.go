@@ -55,7 +55,7 @@ func trialCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&stages, "stages", []string{"A", "B", "C"}, "stages to try")
 	flags.BoolVar(&o.Twice, "twice", false, "send every item twice, under two runs, and count the outcomes that differ")
-	flags.DurationVar(&o.Limit, "limit", 10*time.Minute, "time for one item")
+	flags.DurationVar(&o.Limit, "limit", 5*time.Minute, "time for one item")
 	flags.Float64Var(&o.Price.In, "price-in", 0, "price of a million input tokens")
 	flags.Float64Var(&o.Price.Cached, "price-cached", 0, "price of a million input tokens that the endpoint had cached (default: --price-in)")
 	flags.Float64Var(&o.Price.Out, "price-out", 0, "price of a million output tokens")

@@ -11,11 +11,16 @@ import (
 	"github.com/stepgap/stepgap/pkg/schema"
 )
 
+// maxFailed is how many items in a row may get no verdict.
+const maxFailed = 3
+
 // Try sends the items, one after the other, through the pipeline that c is a
 // client of, under the given run, and returns one answer an item, in the order
 // of the items. An item without a label within limit is an answer with Err.
 // backwards sends the last item first: an endpoint's caches are then in another
-// state for each of them. tell is called after each item.
+// state for each of them. tell is called after each item. Several items in a
+// row without a verdict end the trial: the endpoint is down, or not what it
+// should be.
 func Try(ctx context.Context, c *client.Client, run string, items []Item, limit time.Duration, backwards bool, tell func(Item, Answer)) ([]Answer, error) {
 	answers := make([]Answer, len(items))
 	order := make([]int, len(items))
@@ -25,6 +30,7 @@ func Try(ctx context.Context, c *client.Client, run string, items []Item, limit 
 	if backwards {
 		slices.Reverse(order)
 	}
+	failed := 0
 	for _, i := range order {
 		item := items[i]
 		// Each item is a rollout of its own: steps of one would be read together.
@@ -39,6 +45,12 @@ func Try(ctx context.Context, c *client.Client, run string, items []Item, limit 
 			answers[i] = Read(item, label)
 		}
 		tell(item, answers[i])
+		if failed++; answers[i].Err == "" {
+			failed = 0
+		}
+		if failed == maxFailed {
+			return nil, fmt.Errorf("%d items in a row got no verdict, the last one: %s", failed, answers[i].Err)
+		}
 	}
 	return answers, nil
 }
