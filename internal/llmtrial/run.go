@@ -14,6 +14,10 @@ import (
 // maxFailed is how many items in a row may get no verdict.
 const maxFailed = 3
 
+// grace is how long the label of a step that ran out of time is waited for: it
+// says why.
+const grace = 20 * time.Second
+
 // Try sends the items, one after the other, through the pipeline that c is a
 // client of, under the given run, and returns one answer an item, in the order
 // of the items. An item without a label within limit is an answer with Err.
@@ -56,7 +60,7 @@ func Try(ctx context.Context, c *client.Client, run string, items []Item, limit 
 }
 
 func one(ctx context.Context, c *client.Client, step schema.Step, limit time.Duration) (*schema.Label, error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, limit+grace)
 	defer cancel()
 	ref, err := c.PublishStep(ctx, &step, client.Deadline(limit))
 	if err != nil {
