@@ -96,7 +96,7 @@ func TestPromise_P6_NoTextTalksTheLocalJudgeIntoALabelOrOutOfOne(t *testing.T) {
 	require.NoError(t, err)
 	t.Log(report)
 	for i, c := range report.Changed {
-		if i == 400 {
+		if i == 700 {
 			break
 		}
 		t.Errorf("%s: %s became %s at %s: %.200s", c.Name(), c.Before.Short(), c.After.Short(), c.Stage, c.Detail)
