@@ -18,12 +18,14 @@ func markEnd(text string, start, at int) int {
 	switch c := text[at]; {
 	case c == '<':
 		return tagEnd(text[at:])
-	case c == '}' || c == '`' && strings.HasSuffix(text[start:at+1], "```"):
+	case c == '}' || c == '|' || c == '`' && strings.HasSuffix(text[start:at+1], "```"):
 		if capitalFollows(text[at+1:]) {
 			return 1
 		}
-	case c == ' ' && isCodeWord(lastField(text[start:at])) && capitalFollows(text[at:]):
-		return 1
+	case c == ' ' && at+1 < len(text) && text[at+1] >= 'A' && text[at+1] <= 'Z':
+		if word := lastField(text[start:at]); isCodeWord(word) || isLowerWord(word) && !IsStopWord(word) && startsAnew(text[at+1:]) {
+			return 1
+		}
 	}
 	return 0
 }
@@ -68,6 +70,23 @@ func isFormatting(name string) bool {
 	return false
 }
 
+// startsAnew reports whether s begins with a pronoun and its verb, as only a
+// sentence does: what stood before lacks its stop.
+func startsAnew(s string) bool {
+	pronoun, rest, _ := strings.Cut(s[:min(len(s), longestMark)], " ")
+	switch pronoun {
+	case "It", "He", "She", "They", "There", "This", "These":
+	default:
+		return false
+	}
+	verb, _, _ := strings.Cut(rest, " ")
+	switch verb {
+	case "is", "was", "are", "were", "has", "had", "have":
+		return true
+	}
+	return false
+}
+
 func capitalFollows(rest string) bool {
 	trimmed := strings.TrimLeftFunc(rest, unicode.IsSpace)
 	r, _ := utf8.DecodeRuneInString(trimmed)
@@ -85,5 +104,5 @@ func lastField(s string) string {
 // escapes in it, or longer than any.
 func isCodeWord(word string) bool {
 	const escaped, endless = 20, 48
-	return len(word) >= escaped && isASCII(word) && (len(word) >= endless || strings.ContainsAny(word, `\%=_{}|`))
+	return len(word) >= escaped && isASCII(word) && (len(word) >= endless || strings.ContainsAny(word, `\%=_{}|/`))
 }

@@ -137,7 +137,7 @@ func stopEnds(text string, start, at, after, end int) bool {
 	})
 	first, _ := utf8.DecodeRuneInString(body)
 	if unicode.IsLower(first) {
-		return endsPlainly(text[start:at])
+		return text[at] == '.' && end == at+1 && endsPlainly(text[start:at])
 	}
 	if text[at] != '.' || after-at > 1 {
 		return true
@@ -168,7 +168,8 @@ func endsPlainly(body string) bool {
 	if len(word) >= 3 && strings.Trim(word, "0123456789") == "" {
 		return true
 	}
-	return utf8.RuneCountInString(word) >= 4 && isLowerWord(word) && !isLowerAbbreviation(word)
+	return utf8.RuneCountInString(word) >= 4 && strings.IndexFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) < 0 &&
+		!isLowerAbbreviation(strings.ToLower(word)) && !isTitleAbbreviation(word) && !isAbbreviation(word)
 }
 
 // gluedSentence tells "worldwide.The song" from "U.S.A" and "example.com".

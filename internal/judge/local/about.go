@@ -33,8 +33,8 @@ const (
 // about decides whether any passage concerns what the step needs: what the
 // query names; for a step without query what the question and the claim name.
 func about(in quoteextract.Input, texts []reading) (bool, string) {
+	in.Query = readableQuery(in, texts)
 	aim := newAim(in)
-	aim.names = readable(aim.names, in, texts)
 	if aim.vague && !tiedTo(in, texts) {
 		return false, fmt.Sprintf("%q names no entity, and no passage names one of the question's.", in.Query)
 	}
@@ -164,20 +164,24 @@ func titleWithin(title, name string) int {
 	return words
 }
 
-// readable drops names in scripts that neither the question nor any passage
-// has: they can be found nowhere, whatever the passages are about.
-func readable(names []string, in quoteextract.Input, texts []reading) []string {
+// readableQuery is the query without words in scripts that neither the question
+// nor any passage has: they can be found nowhere, whatever the passages are
+// about. A query of nothing else stays as it is.
+func readableQuery(in quoteextract.Input, texts []reading) string {
 	var out []string
-	for _, name := range names {
-		if script := scriptOf(name); script == nil || hasScript(in.Question, script) ||
+	for _, word := range strings.Fields(in.Query) {
+		if script := scriptOf(word); script == nil || hasScript(in.Question, script) ||
 			slices.ContainsFunc(texts, func(t reading) bool { return hasScript(t.keys, script) }) {
-			out = append(out, name)
+			out = append(out, word)
 		}
 	}
-	return out
+	if len(out) == 0 {
+		return in.Query
+	}
+	return strings.Join(out, " ")
 }
 
-// scriptOf returns the script, other than Latin, of a name's first such letter.
+// scriptOf returns the script, other than Latin, of a word's first such letter.
 func scriptOf(name string) *unicode.RangeTable {
 	for _, r := range name {
 		if !unicode.IsLetter(r) || unicode.Is(unicode.Latin, r) {
