@@ -13,6 +13,8 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 TESTFLAGS ?=
 PKG ?= ./...
 FUZZTIME ?= 10s
+# The fuzz targets to run, a regular expression; empty: all.
+FUZZ ?=
 # The container image, and what it is built on (empty: as deploy/Dockerfile says).
 IMAGE ?= stepgap:latest
 BASE ?=
@@ -60,8 +62,8 @@ test-offline: setup ## make test again in a network namespace without a network
 	@scripts/offline.sh $(MAKE) --no-print-directory test TESTFLAGS='-count=1 $(TESTFLAGS)'
 
 .PHONY: fuzz
-fuzz: setup ## each fuzz target for a short while (FUZZTIME=10s)
-	@scripts/fuzz.sh $(FUZZTIME) $(PKG)
+fuzz: setup ## each fuzz target for a short while (FUZZTIME=10s FUZZ=REGEXP)
+	@TARGETS='$(FUZZ)' scripts/fuzz.sh $(FUZZTIME) $(PKG)
 
 .PHONY: bench
 bench: build ## steps a second through the pipeline, beside bare JetStream
