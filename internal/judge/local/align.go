@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -37,8 +38,8 @@ func (Judge) Align(ctx context.Context, in entitycheck.Input) (entitycheck.Verdi
 		return aligned("It names no entity that could be off."), nil
 	}
 	for _, name := range names {
-		if short := g.initials(name); short != "" {
-			return aligned(fmt.Sprintf("It shares %q with the question or an earlier claim.", short)), nil
+		if other := cmp.Or(g.initials(name), g.people(name)); other != "" {
+			return aligned(fmt.Sprintf("It shares %q with the question or an earlier claim.", other)), nil
 		}
 		if shared := sharedToken(evidence.ContentTokens(name), g.tokens); shared != "" && !(g.first && g.hasRival(name, aim)) {
 			return aligned(fmt.Sprintf("It shares %q with the question or an earlier claim.", shared)), nil
@@ -125,6 +126,23 @@ func (g ground) initials(name string) string {
 			bare := strings.ReplaceAll(w.Text, ".", "")
 			if len(bare) > 1 && bare == strings.ToUpper(bare) && strings.Contains(short, w.Key) {
 				return w.Text
+			}
+		}
+	}
+	return ""
+}
+
+// people returns the first word of name that calls people by a place of the
+// ground ("British" for "Britain"), or "".
+func (g ground) people(name string) string {
+	const stem = 4
+	for _, key := range evidence.Tokens(name) {
+		if len(key) <= stem || !strings.HasSuffix(key, "ish") && !strings.HasSuffix(key, "ese") && !strings.HasSuffix(key, "an") {
+			continue
+		}
+		for _, other := range g.names {
+			if slices.ContainsFunc(evidence.Tokens(other), func(place string) bool { return strings.HasPrefix(place, key[:stem]) }) {
+				return key
 			}
 		}
 	}

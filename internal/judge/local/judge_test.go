@@ -67,6 +67,21 @@ func TestAlignTellsNamesThatEndAlike(t *testing.T) {
 	}
 }
 
+// A name may be spelled in another way than the question's.
+func TestAlignKnowsSpellings(t *testing.T) {
+	t.Parallel()
+	for query, question := range map[string]string{
+		"book about British relations":  "Which book examines relations between Great Britain and Lund?",
+		"U.S. relations history":        "Which book examines relations between the United States and Lund?",
+		"Muhamad Ali next fight":        "Whom did Muhammad Ali fight next?",
+		"Norwegian painters of the sea": "Who painted the sea of Norway?",
+	} {
+		v, err := New().Align(t.Context(), entitycheck.Input{Question: question, Query: query})
+		require.NoError(t, err)
+		require.True(t, v.Aligned, "%s: %s", query, v.Meta.Detail)
+	}
+}
+
 func requireLocal(t *testing.T, m judge.Meta) {
 	t.Helper()
 	require.Equal(t, judge.KindLocal, m.Judge)
