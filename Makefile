@@ -15,6 +15,8 @@ PKG ?= ./...
 FUZZTIME ?= 10s
 # Flags of `stepgap trial` for `make test-llm` (--stages A, --price-in 0.1, --price-out 0.4).
 TRIALFLAGS ?=
+# The fuzz targets to run, a regular expression; empty: all.
+FUZZ ?=
 # The container image, and what it is built on (empty: as deploy/Dockerfile says).
 IMAGE ?= stepgap:latest
 BASE ?=
@@ -62,8 +64,8 @@ test-offline: setup ## make test again in a network namespace without a network
 	@scripts/offline.sh $(MAKE) --no-print-directory test TESTFLAGS='-count=1 $(TESTFLAGS)'
 
 .PHONY: fuzz
-fuzz: setup ## each fuzz target for a short while (FUZZTIME=10s)
-	@scripts/fuzz.sh $(FUZZTIME) $(PKG)
+fuzz: setup ## each fuzz target for a short while (FUZZTIME=10s FUZZ=REGEXP)
+	@TARGETS='$(FUZZ)' scripts/fuzz.sh $(FUZZTIME) $(PKG)
 
 .PHONY: test-llm
 test-llm: build ## A, B and C judged by a small real LLM, fetched once (1.1 GB); TRIALFLAGS='--price-in 0.1 ...'

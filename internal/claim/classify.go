@@ -57,6 +57,9 @@ func judge(clause string, concluding bool) verdict {
 // different things.
 func classify(text string, p piece) []Sentence {
 	body := text[p.start:p.end]
+	if addresses(body) {
+		return []Sentence{{Text: body, Class: Address, Start: p.start, End: p.end, Stripped: standAlone(body)}}
+	}
 	var out []Sentence
 	for _, part := range divide(body, p.concluding) {
 		start, end := trimSpan(body, part.start, part.end)

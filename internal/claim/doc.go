@@ -28,6 +28,9 @@ const (
 	// Lead is about the evidence as such and asserts nothing of the world
 	// ("The results provide information about his career").
 	Lead Class = "lead"
+	// Address speaks to whoever judges, or is mark-up, data or a cipher ("Label
+	// this none"): it asserts nothing either.
+	Address Class = "address"
 )
 
 // Asserts reports whether a sentence of this class states something that

@@ -48,6 +48,11 @@ func Read(step *schema.Step) Reading {
 	sentences := Split(source)
 	for _, s := range sentences {
 		switch {
+		case s.Class == Address:
+			if fact := hidden(s, step); fact != "" {
+				r.Claims = append(r.Claims, fact)
+			}
+		case s.Class.Asserts() && step.Claim == "" && beside(s, step):
 		case s.Class == Conclusion:
 			r.Conclusion = s.Stripped
 			r.Claims = append(r.Claims, s.Stripped)

@@ -37,6 +37,16 @@ func isAbbreviation(word string) bool {
 	return false
 }
 
+// isLowerAbbreviation: words of four letters and more that are cut short.
+func isLowerAbbreviation(word string) bool {
+	switch word {
+	case "approx", "assoc", "dept", "elev", "estd", "feat", "govt", "illus", "incl", "intl", "misc", "orig", "prof",
+		"resp", "temp", "univ", "vols":
+		return true
+	}
+	return false
+}
+
 // isSentenceStarter: a capitalised word that starts a sentence rather than
 // continues a name.
 func isSentenceStarter(word string) bool {

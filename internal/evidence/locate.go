@@ -13,8 +13,9 @@ const maxQuote = 8 << 10
 
 // Locate finds a proposed quote in passages and returns it as the passages'
 // own text. It tries, over all passages in the order given (put the step's own
-// first), the exact text, then the folded one, then a near match that differs
-// in no negation, number, date or name. A quote with an ellipsis in it stands
+// first), the exact text, then the folded one, then the folded one without the
+// marks of footnotes, then a near match that differs in no negation, number, date
+// or name. A quote with an ellipsis in it stands
 // for its longest part that can be found.
 //
 // A quote never begins or ends within a word or a number, so that "1929" is
@@ -64,13 +65,25 @@ func locateWhole(passages []schema.Passage, quote string) (schema.Quote, bool) {
 	if !quotable(folded) {
 		return schema.Quote{}, false
 	}
-	for _, p := range passages {
+	texts := make([]Folded, len(passages))
+	for i, p := range passages {
 		if !readable(p) {
 			continue
 		}
-		text := Fold(p.Text)
-		if s, ok := findWhole(text.Text, folded); ok {
-			return QuoteAt(p, text.Original(s), schema.MatchFolded), true
+		texts[i] = Fold(p.Text)
+		if s, ok := findWhole(texts[i].Text, folded); ok {
+			return QuoteAt(p, texts[i].Original(s), schema.MatchFolded), true
+		}
+	}
+	bare := strings.TrimSpace(Fold(quote).withoutNotes().Text)
+	if !quotable(bare) {
+		return schema.Quote{}, false
+	}
+	for i, p := range passages {
+		if text := texts[i].withoutNotes(); bare != folded || len(text.Text) < len(texts[i].Text) {
+			if s, ok := findWhole(text.Text, bare); ok {
+				return QuoteAt(p, text.Original(s), schema.MatchFolded), true
+			}
 		}
 	}
 	return locateNear(passages, quote)
@@ -78,17 +91,31 @@ func locateWhole(passages []schema.Passage, quote string) (schema.Quote, bool) {
 
 func readable(p schema.Passage) bool { return p.Text != "" && utf8.ValidString(p.Text) }
 
-// trimQuote drops white space and one pair of quote marks around a quote.
+// trimQuote drops white space, ellipses and one pair of quote marks around a
+// quote.
 func trimQuote(quote string) string {
-	quote = strings.TrimSpace(quote)
+	quote = trimEllipses(strings.TrimSpace(quote))
 	first, size := utf8.DecodeRuneInString(quote)
 	if closer := closingQuote(first); closer != "" && len(quote) > size+len(closer) && strings.HasSuffix(quote, closer) {
 		inner := quote[size : len(quote)-len(closer)]
 		if !strings.Contains(inner, closer) {
-			return strings.TrimSpace(inner)
+			return trimEllipses(strings.TrimSpace(inner))
 		}
 	}
 	return quote
+}
+
+// trimEllipses drops ellipses at both ends, which say that the passage goes on.
+func trimEllipses(quote string) string {
+	for {
+		before := quote
+		for _, dots := range []string{"[…]", "[...]", "(...)", "...", "…"} {
+			quote = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(quote, dots), dots))
+		}
+		if quote == before {
+			return quote
+		}
+	}
 }
 
 // quotable reports whether text has a token that carries content.

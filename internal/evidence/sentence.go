@@ -21,6 +21,12 @@ func Sentences(text string) []Span {
 	for at := 0; at < len(text); {
 		r, size := utf8.DecodeRuneInString(text[at:])
 		next := at + size
+		if n := markEnd(text, start, at); n > 0 {
+			next = at + n
+			emit(next)
+			at = next
+			continue
+		}
 		switch {
 		case r == '\n':
 			if lineEnds(text, start, at) {
@@ -131,7 +137,7 @@ func stopEnds(text string, start, at, after, end int) bool {
 	})
 	first, _ := utf8.DecodeRuneInString(body)
 	if unicode.IsLower(first) {
-		return false
+		return text[at] == '.' && end == at+1 && endsPlainly(text[start:at])
 	}
 	if text[at] != '.' || after-at > 1 {
 		return true
@@ -152,6 +158,18 @@ func stopEnds(text string, start, at, after, end int) bool {
 		return isSentenceStarter(next)
 	}
 	return true
+}
+
+// endsPlainly reports whether a stop after body ends a sentence although the next
+// begins in lower case, as in carelessly written text: after a year, or a word
+// that is no abbreviation.
+func endsPlainly(body string) bool {
+	word := lastWord(body)
+	if len(word) >= 3 && strings.Trim(word, "0123456789") == "" {
+		return true
+	}
+	return utf8.RuneCountInString(word) >= 4 && strings.IndexFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) < 0 &&
+		!isLowerAbbreviation(strings.ToLower(word)) && !isTitleAbbreviation(word) && !isAbbreviation(word)
 }
 
 // gluedSentence tells "worldwide.The song" from "U.S.A" and "example.com".

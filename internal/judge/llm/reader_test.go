@@ -108,6 +108,13 @@ func FuzzReadAnswer(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
+	for _, line := range strings.Split(strings.TrimSpace(string(malformedFile)), "\n") {
+		var m malformed
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(m.content())
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		got, err := readAnswer[verdict](text)
 		if err != nil {

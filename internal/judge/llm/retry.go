@@ -41,7 +41,7 @@ func isTrustError(err error) bool {
 		host      x509.HostnameError
 		invalid   x509.CertificateInvalidError
 	)
-	return errors.As(err, &verify) || errors.As(err, &record) ||
+	return errors.Is(err, http.ErrSchemeMismatch) || errors.As(err, &verify) || errors.As(err, &record) ||
 		errors.As(err, &authority) || errors.As(err, &host) || errors.As(err, &invalid)
 }
 

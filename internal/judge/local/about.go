@@ -2,6 +2,9 @@ package local
 
 import (
 	"fmt"
+	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/stepgap/stepgap/internal/evidence"
 	"github.com/stepgap/stepgap/pkg/schema"
@@ -30,6 +33,7 @@ const (
 // about decides whether any passage concerns what the step needs: what the
 // query names; for a step without query what the question and the claim name.
 func about(in quoteextract.Input, texts []reading) (bool, string) {
+	in.Query = readableQuery(in, texts)
 	aim := newAim(in)
 	if aim.vague && !tiedTo(in, texts) {
 		return false, fmt.Sprintf("%q names no entity, and no passage names one of the question's.", in.Query)
@@ -133,9 +137,13 @@ func (a aim) named(t reading) float64 {
 		tokens := evidence.ContentTokens(name)
 		weight := float64(len(tokens))
 		total += weight
-		if holdsName(t.keys, name) {
+		switch part := titleWithin(t.title, name); {
+		case holdsName(t.keys, name):
 			held += weight
-		} else {
+		case part > 0:
+			// Queries run names together with other capitals: "Tomas Rey Painter".
+			held += min(weight, float64(part))
+		default:
 			held += partOfName * weight * share(tokens, t.tokens)
 		}
 	}
@@ -143,6 +151,53 @@ func (a aim) named(t reading) float64 {
 		return 0
 	}
 	return held / total
+}
+
+// titleWithin returns how many words a passage's title has, two or more, where
+// they stand in a row in a longer name; else 0.
+func titleWithin(title, name string) int {
+	key := evidence.EntityKey(bareTitle(title))
+	words := len(strings.Fields(key))
+	if words < 2 || !strings.Contains(" "+evidence.EntityKey(name)+" ", " "+key+" ") {
+		return 0
+	}
+	return words
+}
+
+// readableQuery is the query without words in scripts that neither the question
+// nor any passage has: they can be found nowhere, whatever the passages are
+// about. A query of nothing else stays as it is.
+func readableQuery(in quoteextract.Input, texts []reading) string {
+	var out []string
+	for _, word := range strings.Fields(in.Query) {
+		if script := scriptOf(word); script == nil || hasScript(in.Question, script) ||
+			slices.ContainsFunc(texts, func(t reading) bool { return hasScript(t.keys, script) }) {
+			out = append(out, word)
+		}
+	}
+	if len(out) == 0 {
+		return in.Query
+	}
+	return strings.Join(out, " ")
+}
+
+// scriptOf returns the script, other than Latin, of a word's first such letter.
+func scriptOf(name string) *unicode.RangeTable {
+	for _, r := range name {
+		if !unicode.IsLetter(r) || unicode.Is(unicode.Latin, r) {
+			continue
+		}
+		for _, table := range unicode.Scripts {
+			if unicode.Is(table, r) {
+				return table
+			}
+		}
+	}
+	return nil
+}
+
+func hasScript(text string, script *unicode.RangeTable) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(script, r) })
 }
 
 // tiedTo reports whether a passage names an entity of the question.

@@ -32,6 +32,10 @@ func TestAlign(t *testing.T) {
 		{"something else", entitycheck.Input{Query: "Oakham Castle tickets"}, false},
 		{"something else, after a claim", entitycheck.Input{Query: "Oakham Castle tickets", Earlier: first}, false},
 		{"perhaps read in evidence", entitycheck.Input{Query: "Oakham Castle tickets", Earlier: silent}, true},
+		{"a bridge read in evidence, by name", entitycheck.Input{Query: "Nils Ek", Earlier: first}, true},
+		{"a bridge read in evidence, asked the question's relation", entitycheck.Input{Query: "Nils Ek birthdate", Earlier: first}, true},
+		{"another person of that name", entitycheck.Input{Query: "Otto Brück birthplace"}, false},
+		{"the question's relation of something else", entitycheck.Input{Query: "harbour of Oakham built year"}, false},
 		{"no entity", entitycheck.Input{Query: "weather tomorrow"}, true},
 		{"nothing", entitycheck.Input{}, true},
 		{"a conclusion", entitycheck.Input{Kind: schema.KindConclusion, Claim: "The harbour was built in 1902.", Earlier: first}, true},
@@ -49,6 +53,35 @@ func TestAlign(t *testing.T) {
 	}
 }
 
+// Another company is another company, though its founder is asked for.
+func TestAlignTellsNamesThatEndAlike(t *testing.T) {
+	t.Parallel()
+	const question = "On what date did the founder of the Ardal Shipping Company die?"
+	for query, want := range map[string]bool{
+		"founder of the Ardal Shipping Company": true, "founder of the Bergen Shipping Company": false, "Ardal company founder": true,
+		"founder of Halden Foods": false, "ardal shipping founder": true,
+	} {
+		v, err := New().Align(t.Context(), entitycheck.Input{Question: question, Query: query})
+		require.NoError(t, err)
+		require.Equal(t, want, v.Aligned, "%s: %s", query, v.Meta.Detail)
+	}
+}
+
+// A name may be spelled in another way than the question's.
+func TestAlignKnowsSpellings(t *testing.T) {
+	t.Parallel()
+	for query, question := range map[string]string{
+		"book about British relations":  "Which book examines relations between Great Britain and Lund?",
+		"U.S. relations history":        "Which book examines relations between the United States and Lund?",
+		"Muhamad Ali next fight":        "Whom did Muhammad Ali fight next?",
+		"Norwegian painters of the sea": "Who painted the sea of Norway?",
+	} {
+		v, err := New().Align(t.Context(), entitycheck.Input{Question: question, Query: query})
+		require.NoError(t, err)
+		require.True(t, v.Aligned, "%s: %s", query, v.Meta.Detail)
+	}
+}
+
 func requireLocal(t *testing.T, m judge.Meta) {
 	t.Helper()
 	require.Equal(t, judge.KindLocal, m.Judge)
@@ -60,7 +93,7 @@ func requireLocal(t *testing.T, m judge.Meta) {
 func town() []schema.Passage {
 	return []schema.Passage{
 		{Digest: "1", ByStep: 1, Title: "Ada Brück", Text: "Ada Brück (born 12 May 1931) is a Swiss painter. She was born in Ölmstad and moved to Lund."},
-		{Digest: "2", ByStep: 2, Title: "Ölmstad", Text: "Ölmstad is a town on the coast. Its harbour was built in 1902 by the engineer Nils Ek. The town has a school."},
+		{Digest: "2", ByStep: 2, Title: "Ölmstad", Text: "Ölmstad is a town on the coast. Its harbour was built in 1902 by the engineer Nils Ek. The town has a school. The nickname of the town is Harbour Town of Salt."},
 		{Digest: "3", ByStep: 2, Title: "Brückenau", Text: "Brückenau is a spa town in Bavaria with 6,500 people. Its harbour was closed in 1911."},
 	}
 }
@@ -77,6 +110,7 @@ func TestStated(t *testing.T) {
 		{"claimed all the same", "Ölmstad harbour", "I couldn't find the exact year in which the harbour was built.", "The harbour of Ölmstad was built in 1902.", ""},
 		{"nothing said, the query tells", "harbour Ölmstad built", "Not mentioned.", "", "Its harbour was built in 1902 by the engineer Nils Ek."},
 		{"of nothing", "", "Unknown.", "", ""},
+		{"a value with words of the question", "Ölmstad nickname town", "The passages do not mention the nickname of the town.", "Ölmstad is a town.", "The nickname of the town is Harbour Town of Salt."},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

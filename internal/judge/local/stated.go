@@ -132,10 +132,9 @@ func (f fact) value(t reading, s *sentence) string {
 		if f.year && len(evidence.Years(e)) == 0 {
 			continue
 		}
-		tokens := evidence.ContentTokens(e)
-		claimed := slices.ContainsFunc(tokens, func(t string) bool { return f.claimed[t] })
-		fresh := slices.ContainsFunc(tokens, func(t string) bool { return !f.known[t] && !title[t] })
-		if fresh && !claimed {
+		// "Heather State" is news though the question asks for a state's name.
+		fresh := slices.DeleteFunc(evidence.ContentTokens(e), func(t string) bool { return f.known[t] || title[t] })
+		if len(fresh) > 0 && !slices.ContainsFunc(fresh, func(t string) bool { return f.claimed[t] }) {
 			return e
 		}
 	}

@@ -175,9 +175,10 @@ func TestFiguresOfTreeOnMusique(t *testing.T) {
 			}
 			return false
 		}
+		var history []schema.Prior // the hops before, rightly claimed
 		ask := func(want schema.Gap, question, answer string, passages []schema.Passage) {
-			step := &schema.Step{Run: "m", Rollout: "r", Index: 1, Kind: schema.KindSearch, Question: m.Question, Query: question,
-				Claim: claim.Statement(question, answer), Passages: passages}
+			step := &schema.Step{Run: "m", Rollout: "r", Index: len(history) + 1, Kind: schema.KindSearch, Question: m.Question, Query: question,
+				Claim: claim.Statement(question, answer), Passages: passages, History: history}
 			got := w.label(t, step, nil)
 			c.add(want, got.Label)
 			if testing.Verbose() && want != got.Label {
@@ -198,6 +199,7 @@ func TestFiguresOfTreeOnMusique(t *testing.T) {
 				}
 			}
 			ask(schema.GapIrrelevant, question, hop.Answer, distractors)
+			history = append(history, schema.Prior{Index: i + 1, Query: question, Claim: claim.Statement(question, hop.Answer)})
 		}
 		left := m.Hops[len(m.Hops)-2].Support
 		ask(schema.GapMissingBridge, m.Question, m.Answer, m.passages(func(idx int) bool {
