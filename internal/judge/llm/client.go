@@ -34,7 +34,10 @@ type Message struct {
 // Request is one question to a model.
 type Request struct {
 	// Prompt is the version of the prompt, for the trail.
-	Prompt   string
+	Prompt string
+	// Input is a hash of that version and of what the prompt was filled with;
+	// empty where the request was not made from a template.
+	Input    string
 	Messages []Message
 	// SchemaName and Schema are the answer's strict JSON schema.
 	SchemaName string
