@@ -30,6 +30,9 @@ const (
 	BucketAttempts = "stepgap-attempts"
 	// BucketPassages holds passages that steps carry by reference.
 	BucketPassages = "stepgap-passages"
+	// BucketLimits shares what may be sent to an endpoint among processes: one
+	// document an endpoint, with a lease a process.
+	BucketLimits = "stepgap-limits"
 )
 
 // Options size the topology. The zero value means the defaults.
@@ -164,6 +167,7 @@ func NewTopology(o Options) Topology {
 		Buckets: []jetstream.KeyValueConfig{
 			{Bucket: BucketRuns, Description: "configuration pinned by run and stage", History: 1, TTL: 30 * 24 * time.Hour, Storage: storage, Replicas: o.Replicas},
 			{Bucket: BucketAttempts, Description: "handlings that never ended", History: 1, TTL: 24 * time.Hour, Storage: storage, Replicas: o.Replicas},
+			{Bucket: BucketLimits, Description: "shares of what may be sent to an endpoint", History: 1, TTL: 24 * time.Hour, Storage: storage, Replicas: o.Replicas},
 			{Bucket: BucketPassages, Description: "passages carried by reference", History: 1, TTL: o.LabelsAge, Storage: storage, Replicas: o.Replicas, MaxValueSize: schema.MaxMessage},
 		},
 	}
