@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"reflect"
 	"strings"
 	"time"
@@ -45,7 +46,7 @@ type Config struct {
 
 	JudgeNLI string `koanf:"judge_nli" default:"nli" on:"serve check" help:"judge of D and E: nli, or free, which costs nothing and says none (for measuring the pipeline)"`
 
-	LLMURL         string        `koanf:"llm_url" on:"serve check" help:"base URL of an OpenAI-compatible endpoint, such as http://127.0.0.1:8000/v1"`
+	LLMURL         string        `koanf:"llm_url" on:"serve check" help:"base URL of an OpenAI-compatible endpoint, such as http://127.0.0.1:8000/v1; several of one model, comma separated, share the calls"`
 	LLMModel       string        `koanf:"llm_model" on:"serve check" help:"model name to ask for"`
 	LLMKeyFile     string        `koanf:"llm_key_file" on:"serve check" help:"file that holds the endpoint's key; or set STEPGAP_LLM_KEY"`
 	LLMCallTimeout time.Duration `koanf:"llm_call_timeout" default:"30s" on:"serve check" help:"time for one HTTP attempt"`
@@ -53,6 +54,11 @@ type Config struct {
 	LLMFormat      string        `koanf:"llm_format" default:"schema" on:"serve check" help:"how JSON is asked for: schema, object or none"`
 	LLMLogProbs    int           `koanf:"llm_logprobs" default:"0" on:"serve check" help:"alternatives a token to ask for, for the confidence; 0 for none"`
 	LLMReasoning   int           `koanf:"llm_reasoning_tokens" default:"0" on:"serve check" help:"tokens that a reasoning model may think; 0 for a model that does not"`
+	LLMConcurrency int           `koanf:"llm_concurrency" default:"0" on:"serve check" help:"calls at once to each endpoint, of all processes together; 0 finds out what the endpoint allows"`
+	LLMRPS         float64       `koanf:"llm_rps" default:"0" on:"serve check" help:"requests a second to each endpoint, of all processes together; 0 for no bound"`
+	LLMTPM         int           `koanf:"llm_tpm" default:"0" on:"serve check" help:"tokens a minute, input and output, of all processes together at each endpoint; 0 for no bound"`
+	LLMHedge       time.Duration `koanf:"llm_hedge" default:"0s" on:"serve check" help:"how long after a call a second one is sent beside it, the first answer counting; 0 for never"`
+	LLMBreaker     int           `koanf:"llm_breaker" default:"8" on:"serve check" help:"failures in a row after which an endpoint counts as down: stages stop pulling until a probe is answered; 0 for never"`
 	PromptDir      string        `koanf:"prompt_dir" on:"serve check" help:"folder of prompts that replace the built-in ones"`
 	Secret         string        `koanf:"secret" help:"secret of the deployment that data fences are derived from; the same for all processes (environment or file only)"`
 
@@ -69,6 +75,7 @@ type Config struct {
 	Workers      int           `koanf:"workers" default:"32" on:"serve check" help:"messages that each stage handles at once"`
 	Budget       time.Duration `koanf:"budget" default:"60s" on:"serve check" help:"time that one stage may take to judge one step"`
 	Deadline     time.Duration `koanf:"deadline" default:"30m" on:"serve" help:"step deadline where the publisher gave none"`
+	GiveUpAfter  time.Duration `koanf:"give_up_after" default:"15m" on:"serve check" help:"how long a step without a deadline is tried again while its judge fails; 0 for ever"`
 	LiveDeadline time.Duration `koanf:"live_deadline" default:"10s" on:"serve" help:"deadline of a live check where the asker gave none"`
 	EndDeadline  time.Duration `koanf:"end_deadline" default:"30m" on:"serve" help:"how long after its end a rollout's labels are waited for"`
 	DrainTimeout time.Duration `koanf:"drain_timeout" default:"20s" on:"serve" help:"time for handlers to end on SIGTERM"`
@@ -264,6 +271,12 @@ func (c *Config) validate() error {
 		}
 		return fmt.Errorf("setting %s is %d; it must be above 0", key, value)
 	}
+	notNegative := func(key string, value float64) error {
+		if value >= 0 && !math.IsInf(value, 0) {
+			return nil
+		}
+		return fmt.Errorf("setting %s is %v; it must be 0 or above", key, value)
+	}
 	judges := []string{"", "auto", "local", "llm", "flag-all", "flag-none", "free"}
 	return errors.Join(
 		oneOf("judge", c.Judge, judges[1:]...),
@@ -279,5 +292,9 @@ func (c *Config) validate() error {
 		positive("ack_wait", int64(c.AckWait)),
 		positive("budget", int64(c.Budget)),
 		positive("labels_age", int64(c.LabelsAge)),
+		notNegative("llm_concurrency", float64(c.LLMConcurrency)),
+		notNegative("llm_rps", c.LLMRPS),
+		notNegative("llm_tpm", float64(c.LLMTPM)),
+		notNegative("give_up_after", float64(c.GiveUpAfter)),
 	)
 }

@@ -51,6 +51,8 @@ type judges struct {
 	cfg   Config
 	log   *slog.Logger
 	setup *llm.Setup
+	// open makes the client that asks the endpoints.
+	open func(llm.Config) (*llm.Client, error)
 }
 
 // kind resolves a stage's judge.
@@ -158,11 +160,13 @@ func (j *judges) llm() (llm.Setup, error) {
 		return llm.Setup{}, err
 	}
 	c := llm.DefaultConfig()
-	c.BaseURL, c.Model, c.Key = j.cfg.LLMURL, j.cfg.LLMModel, key
+	c.Model, c.Key = j.cfg.LLMModel, key
+	c.BaseURL, c.MoreURLs = endpoints(j.cfg.LLMURL)
+	c.Hedge, c.Breaker = j.cfg.LLMHedge, j.cfg.LLMBreaker
 	c.Format = llm.Format(j.cfg.LLMFormat)
 	c.TopLogProbs, c.ReasoningTokens = j.cfg.LLMLogProbs, j.cfg.LLMReasoning
 	c.CallTimeout, c.MaxAttempts = j.cfg.LLMCallTimeout, j.cfg.LLMAttempts
-	client, err := llm.New(c)
+	client, err := j.open(c)
 	if err != nil {
 		return llm.Setup{}, err
 	}

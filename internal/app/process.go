@@ -14,6 +14,7 @@ import (
 
 	"github.com/stepgap/stepgap/internal/bus"
 	"github.com/stepgap/stepgap/internal/judge"
+	"github.com/stepgap/stepgap/internal/judge/llm"
 	"github.com/stepgap/stepgap/internal/stage"
 	"github.com/stepgap/stepgap/pkg/schema"
 	rewardagg "github.com/stepgap/stepgap/services/reward-agg"
@@ -61,6 +62,7 @@ type Process struct {
 	registry *prometheus.Registry
 	metrics  *stage.Metrics
 	waker    *stage.Waker
+	calls    *calls // nil without an LLM
 }
 
 // TopologyOptions sizes the topology by cfg.
@@ -114,7 +116,7 @@ func New(ctx context.Context, cfg Config, roles []Role, conn *bus.Conn, log *slo
 		}
 		p.closers = append(p.closers, p.waker.Close)
 	}
-	j := &judges{cfg: cfg, log: log}
+	j := &judges{cfg: cfg, log: log, open: func(c llm.Config) (*llm.Client, error) { return p.openCalls(ctx, c) }}
 	for _, role := range roles {
 		if err := p.add(ctx, role, j); err != nil {
 			return nil, fmt.Errorf("role %s: %w", role, err)
@@ -174,12 +176,15 @@ func (p *Process) addStage(ctx context.Context, b built) error {
 	}
 	h, err := stage.NewStepHandler(stage.StepOptions{
 		Conn: p.conn, Stage: b.Stage, Decider: b.decider, Pins: pins, Waker: p.waker,
-		Budget: p.cfg.Budget, Deadline: p.cfg.Deadline, Log: p.log, Metrics: p.metrics,
+		Budget: p.cfg.Budget, Deadline: p.cfg.Deadline, GiveUp: p.cfg.GiveUpAfter, Log: p.log, Metrics: p.metrics,
 	})
 	if err != nil {
 		return err
 	}
 	p.run(b.Stage, h, p.cfg.Workers)
+	if b.Judge == judge.KindLLM {
+		p.runners[len(p.runners)-1].Gate = p.calls.gate(p.cfg)
+	}
 	return nil
 }
 

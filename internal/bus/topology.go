@@ -38,6 +38,9 @@ const (
 	BucketOwed = "stepgap-owed"
 	// BucketSpend holds what was spent, by account and process, and the caps.
 	BucketSpend = "stepgap-spend"
+	// BucketLimits shares what may be sent to an endpoint among processes: one
+	// document an endpoint, with a lease a process.
+	BucketLimits = "stepgap-limits"
 )
 
 // Options size the topology. The zero value means the defaults.
@@ -181,6 +184,7 @@ func NewTopology(o Options) Topology {
 			{Bucket: BucketVerdicts, Description: "verdicts of language models", History: 1, TTL: o.VerdictsAge, LimitMarkerTTL: time.Minute, Storage: storage, Replicas: o.Replicas, MaxValueSize: 64 << 10},
 			{Bucket: BucketOwed, Description: "cost of failed tries, until the label stands", History: 1, TTL: 24 * time.Hour, Storage: storage, Replicas: o.Replicas},
 			{Bucket: BucketSpend, Description: "what was spent, and caps on it", History: 1, Storage: storage, Replicas: o.Replicas},
+			{Bucket: BucketLimits, Description: "shares of what may be sent to an endpoint", History: 1, TTL: 24 * time.Hour, Storage: storage, Replicas: o.Replicas},
 			{Bucket: BucketPassages, Description: "passages carried by reference", History: 1, TTL: o.LabelsAge, Storage: storage, Replicas: o.Replicas, MaxValueSize: schema.MaxMessage},
 		},
 	}

@@ -29,8 +29,11 @@ type StepOptions struct {
 	// Deadline is the step deadline where the publisher gave none; default 30
 	// minutes.
 	Deadline time.Duration
-	Log      *slog.Logger
-	Metrics  *Metrics
+	// GiveUp is how long a step that has no deadline is tried again while its
+	// judge fails; 0 for ever.
+	GiveUp  time.Duration
+	Log     *slog.Logger
+	Metrics *Metrics
 	// Now is the clock; default time.Now.
 	Now func() time.Time
 }
@@ -74,8 +77,9 @@ func prefixOf(hop tree.Hop) (string, bool) {
 
 // stepHandler runs one stage of the tree.
 type stepHandler struct {
-	o     StepOptions
-	place place
+	o       StepOptions
+	place   place
+	failing failing
 	settler
 }
 
@@ -229,6 +233,7 @@ func (h *stepHandler) decide(ctx context.Context, m *Message, id schema.StepID, 
 	if err != nil {
 		return h.failed(ctx, decideCtx, m, id, env, t, err, took)
 	}
+	h.failing.settled(m.Seq)
 	if decision.Wait && h.o.Stage != schema.StageCross {
 		return h.giveUp(ctx, m, id, env, schema.ReasonInternal, fmt.Sprintf("stage %s would wait for labels, which only %s may", h.o.Stage, schema.StageCross), t)
 	}
@@ -297,6 +302,8 @@ func (h *stepHandler) failed(ctx, decideCtx context.Context, m *Message, id sche
 		if _, inTime := env.left(h.o.Now()); !inTime {
 			reason = schema.ReasonDeadline
 		}
+	} else if failed := h.outlasted(m, env, je); failed > 0 {
+		detail = fmt.Sprintf("the judge of %s has failed for %s: %v", h.o.Stage, failed.Round(time.Second), err)
 	} else if je != nil && je.Temporary {
 		result := h.retry(m, fmt.Errorf("%s: %w", id, err))
 		result.Delay = max(result.Delay, je.RetryAfter)
@@ -305,9 +312,23 @@ func (h *stepHandler) failed(ctx, decideCtx context.Context, m *Message, id sche
 		}
 		return result
 	}
+	h.failing.settled(m.Seq)
 	entry.Detail, entry.LatencyUS = clip(detail, 1<<10), took.Microseconds()
 	t.item.Trail = append(slices.Clone(t.item.Trail), entry)
 	return h.giveUp(ctx, m, id, env, reason, detail, t)
+}
+
+// outlasted is for how long the judge has failed, if that is too long for a step
+// without a deadline to be tried again; else 0.
+func (h *stepHandler) outlasted(m *Message, env envelope, je *judge.Error) time.Duration {
+	if je == nil || !je.Temporary || env.deadline > 0 {
+		return 0
+	}
+	failed := h.failing.failed(m.Seq, je, h.o.Now())
+	if h.o.GiveUp == 0 || failed < h.o.GiveUp {
+		return 0
+	}
+	return failed
 }
 
 // readEarlier reads the labels of earlier steps into item. The wait is
