@@ -15,6 +15,8 @@ import (
 	"github.com/knadh/koanf/providers/posflag"
 	"github.com/knadh/koanf/v2"
 	"github.com/spf13/pflag"
+
+	"github.com/stepgap/stepgap/pkg/schema"
 )
 
 // Config is every setting of a process. A setting named llm_url is the flag
@@ -61,6 +63,17 @@ type Config struct {
 	LLMBreaker     int           `koanf:"llm_breaker" default:"8" on:"serve check" help:"failures in a row after which an endpoint counts as down: stages stop pulling until a probe is answered; 0 for never"`
 	PromptDir      string        `koanf:"prompt_dir" on:"serve check" help:"folder of prompts that replace the built-in ones"`
 	Secret         string        `koanf:"secret" help:"secret of the deployment that data fences are derived from; the same for all processes (environment or file only)"`
+
+	CacheTTL     time.Duration `koanf:"cache_ttl" default:"168h" on:"serve check" help:"how long verdicts of an LLM are kept and shared, so that the same question is not paid for twice; 0 keeps none"`
+	CacheEntries int           `koanf:"cache_entries" default:"65536" on:"serve check" help:"verdicts that a process keeps at hand, about 0.5 KB each"`
+	Record       string        `koanf:"record" on:"serve check" help:"file to write every verdict of an LLM to, for --replay"`
+	Replay       string        `koanf:"replay" on:"serve check" help:"file of recorded verdicts to judge by, without any endpoint; a question that it lacks fails"`
+	PriceIn      float64       `koanf:"price_in" default:"0" on:"serve check client" help:"price of a million input tokens, in your currency"`
+	PriceOut     float64       `koanf:"price_out" default:"0" on:"serve check client" help:"price of a million output tokens"`
+	PriceCached  float64       `koanf:"price_cached" default:"-1" on:"serve check client" help:"price of a million input tokens that the endpoint had cached; below 0 for that of the others"`
+	Prices       string        `koanf:"prices" on:"serve check client" help:"YAML file of prices by model: a map from names to in, out and cached; goes before the single prices"`
+	SpendCap     float64       `koanf:"spend_cap" default:"0" on:"serve check" help:"what all processes of the account may spend on LLMs; beyond it they stop pulling until it is raised; 0 leaves the cap as it stands"`
+	SpendAccount string        `koanf:"spend_account" default:"default" on:"serve check client" help:"account that spending is counted under; processes with the same one share its cap"`
 
 	NLIModel         string  `koanf:"nli_model" on:"serve check" help:"folder of the NLI model, Hugging Face layout; empty looks beside the program"`
 	NLIFile          string  `koanf:"nli_file" default:"model.onnx" on:"serve check" help:"ONNX file in that folder"`
@@ -294,7 +307,24 @@ func (c *Config) validate() error {
 		positive("labels_age", int64(c.LabelsAge)),
 		notNegative("llm_concurrency", float64(c.LLMConcurrency)),
 		notNegative("llm_rps", c.LLMRPS),
+		notNegative("cache_ttl", float64(c.CacheTTL)),
+		notNegative("price_in", c.PriceIn),
+		notNegative("price_out", c.PriceOut),
+		notNegative("spend_cap", c.SpendCap),
+		positive("cache_entries", int64(c.CacheEntries)),
+		c.exclusive(),
 		notNegative("llm_tpm", float64(c.LLMTPM)),
 		notNegative("give_up_after", float64(c.GiveUpAfter)),
 	)
+}
+
+// exclusive checks what one setting says of another, and names.
+func (c *Config) exclusive() error {
+	if err := schema.CheckID("spend_account", c.SpendAccount); err != nil {
+		return fmt.Errorf("setting spend_account is %q; use letters, digits, - and _", c.SpendAccount)
+	}
+	if c.Record != "" && c.Replay != "" {
+		return errors.New("settings record and replay: give one of them")
+	}
+	return nil
 }

@@ -80,6 +80,7 @@ type stepHandler struct {
 	o       StepOptions
 	place   place
 	failing failing
+	owed    *owed
 	settler
 }
 
@@ -105,7 +106,7 @@ func NewStepHandler(o StepOptions) (Handler, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &stepHandler{o: o, place: p, settler: settler{o.Conn.JS, o.Stage, o.Log, o.Metrics}}, nil
+	return &stepHandler{o: o, place: p, owed: newOwed(o.Conn.JS, o.Stage), settler: settler{o.Conn.JS, o.Stage, o.Log, o.Metrics}}, nil
 }
 
 // StreamOf names the stream that a stage pulls from.
@@ -171,7 +172,7 @@ func (h *stepHandler) tooLate(ctx context.Context, m *Message, id schema.StepID,
 			reason, detail = schema.ReasonConfigMismatch, fmt.Sprintf("no %s with the run's configuration took the step within its deadline of %s: %v", h.o.Stage, env.deadline, err)
 		}
 	}
-	return h.giveUp(ctx, m, id, env, reason, detail, nil)
+	return h.giveUp(ctx, m, id, env, reason, detail, &task{item: tree.Item{Trail: h.past(ctx, m, id, env.digest)}})
 }
 
 // refuse leaves a step for a stage with the run's own configuration, until its
@@ -249,7 +250,8 @@ func (h *stepHandler) decide(ctx context.Context, m *Message, id schema.StepID, 
 		return result
 	}
 	decision.Entry.LatencyUS = took.Microseconds()
-	trail := append(slices.Clone(t.item.Trail), decision.Entry)
+	trail := append(h.paid(ctx, m, id, env.digest, t.item.Trail), decision.Entry)
+	h.metrics.judged(decision.Entry)
 	if e := decision.Entry; finiteScores(e.Scores) != e.Scores || e.Confidence != nil && !finite(*e.Confidence) {
 		// Stopped here, so that the label names the stage whose judge did it.
 		t.item.Trail = withoutNonNumbers(trail)
@@ -264,7 +266,11 @@ func (h *stepHandler) decide(ctx context.Context, m *Message, id schema.StepID, 
 			AcceptedNS: env.accepted.UnixNano(),
 		}
 		l.Facts = factsOf(t.item.Step, l)
-		return h.label(ctx, l, m, t.body)
+		result := h.label(ctx, l, m, t.body)
+		if result.Again {
+			h.owe(ctx, m, id, env.digest, t.item.Trail, decision.Entry)
+		}
+		return result
 	}
 	prefix, ok := prefixOf(decision.Next)
 	if !ok {
@@ -276,6 +282,7 @@ func (h *stepHandler) decide(ctx context.Context, m *Message, id schema.StepID, 
 		return h.giveUp(ctx, m, id, env, schema.ReasonOf(err), err.Error(), t)
 	}
 	if _, err := bus.Publish(ctx, h.o.Conn.JS, env.address(id.Subject(prefix), body)); err != nil {
+		h.owe(ctx, m, id, env.digest, t.item.Trail, decision.Entry)
 		return h.retry(m, err)
 	}
 	return Done(string(decision.Next))
@@ -286,15 +293,18 @@ var errBudget = errors.New("the judge budget ran out")
 // failed turns a decider's error into a retry or an ungraded label, never into
 // a gap.
 func (h *stepHandler) failed(ctx, decideCtx context.Context, m *Message, id schema.StepID, env envelope, t *task, err error, took time.Duration) Result {
-	if ctx.Err() != nil { // the process is being stopped
-		return Again(0, "stopped")
-	}
 	je := judge.AsError(err)
 	reason, detail := schema.ReasonInternal, err.Error()
 	entry := schema.TrailEntry{Stage: h.o.Stage, Outcome: "error"}
 	if je != nil {
 		reason = je.Reason
 		entry = je.Meta.Entry(h.o.Stage, "error")
+	}
+	entry.LatencyUS = took.Microseconds()
+	h.metrics.judged(entry)
+	if ctx.Err() != nil { // the process is being stopped
+		h.owe(ctx, m, id, env.digest, t.item.Trail, entry)
+		return Again(0, "stopped")
 	}
 	if errors.Is(context.Cause(decideCtx), errBudget) {
 		reason = schema.ReasonJudgeTimeout
@@ -305,6 +315,8 @@ func (h *stepHandler) failed(ctx, decideCtx context.Context, m *Message, id sche
 	} else if failed := h.outlasted(m, env, je); failed > 0 {
 		detail = fmt.Sprintf("the judge of %s has failed for %s: %v", h.o.Stage, failed.Round(time.Second), err)
 	} else if je != nil && je.Temporary {
+		entry.Detail = detail
+		h.owe(ctx, m, id, env.digest, t.item.Trail, entry)
 		result := h.retry(m, fmt.Errorf("%s: %w", id, err))
 		result.Delay = max(result.Delay, je.RetryAfter)
 		if left, _ := env.left(h.o.Now()); env.deadline > 0 {
@@ -313,8 +325,8 @@ func (h *stepHandler) failed(ctx, decideCtx context.Context, m *Message, id sche
 		return result
 	}
 	h.failing.settled(m.Seq)
-	entry.Detail, entry.LatencyUS = clip(detail, 1<<10), took.Microseconds()
-	t.item.Trail = append(slices.Clone(t.item.Trail), entry)
+	entry.Detail = clip(detail, 1<<10)
+	t.item.Trail = append(h.paid(ctx, m, id, env.digest, t.item.Trail), entry)
 	return h.giveUp(ctx, m, id, env, reason, detail, t)
 }
 
