@@ -97,6 +97,7 @@ func (e *Endpoint) complete(w http.ResponseWriter, r *http.Request) {
 		}},
 		"usage": map[string]any{
 			"prompt_tokens": tokens(static + len(last)), "completion_tokens": tokens(len(answer)),
+			"total_tokens":          tokens(static+len(last)) + tokens(len(answer)),
 			"prompt_tokens_details": map[string]any{"cached_tokens": tokens(static)},
 		},
 	})
