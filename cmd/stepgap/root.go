@@ -17,7 +17,7 @@ func newRoot(version string) *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(serveCommand(), checkCommand(), publishCommand(), watchCommand(), demoCommand(), benchCommand(), benchJudgeCommand(), configCommand(), healthcheckCommand(), versionCommand(version))
+	root.AddCommand(serveCommand(), checkCommand(), publishCommand(), watchCommand(), demoCommand(), benchCommand(), benchJudgeCommand(), costCommand(), spendCommand(), configCommand(), healthcheckCommand(), versionCommand(version))
 	return root
 }
 
