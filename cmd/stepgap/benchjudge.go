@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -34,7 +35,7 @@ type sharedLimit func(context.Context) (share429, throughput float64, err error)
 
 func benchJudgeCommand() *cobra.Command {
 	o := judgebench.Options{}
-	var data, out string
+	var data, out, docs string
 	var skipLimit bool
 	cmd := &cobra.Command{
 		Use:   "bench-judge",
@@ -71,6 +72,11 @@ func benchJudgeCommand() *cobra.Command {
 				return err
 			}
 			printJudgeReport(cmd, report)
+			if docs != "" {
+				if err := writeJudgeTable(docs, report); err != nil {
+					return err
+				}
+			}
 			if report.LabelsChanged > 0 {
 				return fmt.Errorf("%d labels differ from those of the naive client", report.LabelsChanged)
 			}
@@ -82,6 +88,7 @@ func benchJudgeCommand() *cobra.Command {
 	cmd.Flags().Uint64Var(&o.Seed, "seed", 1, "seed of the generator")
 	cmd.Flags().BoolVar(&skipLimit, "skip-limit", false, "leave out the shared limit, which takes a quarter of a minute")
 	cmd.Flags().StringVar(&out, "out", "", "also write the figures to this file (JSON)")
+	cmd.Flags().StringVar(&docs, "docs", "", "also renew the table in this Markdown file")
 	app.AddFlags(cmd.Flags(), "bench")
 	return cmd
 }
@@ -123,6 +130,36 @@ func printJudgeReport(cmd *cobra.Command, r judgeReport) {
 	} else {
 		fmt.Fprintln(w, "shared limit: not measured:", r.Missing["share_429"])
 	}
+}
+
+// The table stands between these lines.
+const (
+	tableBegin = "<!-- bench-judge: begin -->\n"
+	tableEnd   = "<!-- bench-judge: end -->\n"
+)
+
+// writeJudgeTable renews the table in a Markdown file.
+func writeJudgeTable(path string, r judgeReport) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("renewing the table: %w", err)
+	}
+	before, rest, ok := strings.Cut(string(text), tableBegin)
+	_, after, closed := strings.Cut(rest, tableEnd)
+	if !ok || !closed {
+		return fmt.Errorf("renewing the table: %s has no lines %q and %q", path, strings.TrimSpace(tableBegin), strings.TrimSpace(tableEnd))
+	}
+	rows := "| groups | steps | calls a step | a naive client's | ratio | labels changed | same first query |\n|---|---|---|---|---|---|---|\n"
+	for _, side := range []struct {
+		name string
+		s    judgebench.Side
+		same float64
+	}{{"real groups", r.Real, r.Measured.SameQuery}, {"generated groups of 8", r.Generated, r.Reached.SameQuery}} {
+		n := float64(side.s.Steps)
+		rows += fmt.Sprintf("| %d %s | %d | %.2f | %.2f | %.3f | %d | %.2f of pairs |\n", side.s.Groups, side.name, side.s.Steps,
+			float64(side.s.Calls)/n, float64(side.s.NaiveCalls)/n, side.s.Ratio, side.s.Changed, side.same)
+	}
+	return os.WriteFile(path, []byte(before+tableBegin+rows+tableEnd+after), 0o644)
 }
 
 // writeJSON writes v to path, if there is one.

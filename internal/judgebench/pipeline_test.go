@@ -230,7 +230,10 @@ func TestTheLedgerIsWhatWasSpentAlsoWhereStepsEndUngraded(t *testing.T) {
 	t.Logf("reasons %v, retried %d, of these ungraded %d, %+v", reasons, retried, late, bill.Total)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	require.Equal(t, []int{f.calls, f.in, f.out, f.ch}, []int{bill.Total.Calls, bill.Total.TokensIn, bill.Total.TokensOut, bill.Total.TokensCached})
+	require.Equal(t, []int{f.in, f.out, f.ch}, []int{bill.Total.TokensIn, bill.Total.TokensOut, bill.Total.TokensCached})
+	// A deadline can cut a call short that was sent and did not arrive.
+	require.GreaterOrEqual(t, bill.Total.Calls, f.calls)
+	require.LessOrEqual(t, bill.Total.Calls, f.calls+reasons[schema.ReasonDeadline]+reasons[schema.ReasonJudgeTimeout])
 	require.NotZero(t, reasons[schema.ReasonJudgeError])
 	require.NotZero(t, reasons[schema.ReasonJudgeMalformed])
 	require.NotZero(t, reasons[schema.ReasonDeadline]+reasons[schema.ReasonJudgeTimeout])
