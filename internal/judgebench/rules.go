@@ -50,6 +50,12 @@ type aimAnswer struct {
 
 func aim(ctx context.Context, fields map[string]string) (aimAnswer, error) {
 	in := entitycheck.Input{Question: fields["question"], Query: fields["query"], Claim: fields["claim"]}
+	// Prompts that show query or claim in one field say which it is.
+	if query, ok := strings.CutPrefix(fields["step"], "looks for: "); ok {
+		in.Query = query
+	} else if said, ok := strings.CutPrefix(fields["step"], "concludes: "); ok {
+		in.Claim = strings.TrimPrefix(said, "(none)")
+	}
 	for i, line := range strings.Split(fields["earlier"], "\n") {
 		if m := reEarlier.FindStringSubmatch(line); m != nil {
 			in.Earlier = append(in.Earlier, schema.Prior{Index: i + 1, Query: m[1], Claim: strings.TrimPrefix(m[2], "(none)")})
