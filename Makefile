@@ -76,6 +76,12 @@ bench: build ## steps a second through the pipeline, beside bare JetStream
 	@mkdir -p $(BUILD)/report
 	$(BINARY) bench --out $(BUILD)/report/bench.json
 
+.PHONY: bench-judge
+bench-judge: build ## calls of the judges beside a naive client, on real and generated groups (STEPGAP_DATA=FOLDER)
+	@[[ -d "$(STEPGAP_DATA)" ]] || { echo "error: no data set: give its folder as STEPGAP_DATA=FOLDER" >&2; exit 1; }
+	@mkdir -p $(BUILD)/report
+	$(BINARY) bench-judge --data $(abspath $(STEPGAP_DATA)) --out $(BUILD)/report/bench-judge.json
+
 .PHONY: image
 image: build ## container image of every role (IMAGE=NAME, BASE=NAME); see deploy/README.md
 	docker build --file deploy/Dockerfile --tag $(IMAGE) $(if $(BASE),--build-arg BASE=$(BASE)) \

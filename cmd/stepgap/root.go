@@ -17,7 +17,7 @@ func newRoot(version string) *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(serveCommand(), checkCommand(), publishCommand(), watchCommand(), demoCommand(), benchCommand(), trialCommand(), configCommand(), healthcheckCommand(), versionCommand(version))
+	root.AddCommand(serveCommand(), checkCommand(), publishCommand(), watchCommand(), demoCommand(), benchCommand(), trialCommand(), benchJudgeCommand(), costCommand(), spendCommand(), configCommand(), healthcheckCommand(), versionCommand(version))
 	return root
 }
 

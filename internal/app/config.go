@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"reflect"
 	"strings"
 	"time"
@@ -14,6 +15,8 @@ import (
 	"github.com/knadh/koanf/providers/posflag"
 	"github.com/knadh/koanf/v2"
 	"github.com/spf13/pflag"
+
+	"github.com/stepgap/stepgap/pkg/schema"
 )
 
 // Config is every setting of a process. A setting named llm_url is the flag
@@ -45,7 +48,7 @@ type Config struct {
 
 	JudgeNLI string `koanf:"judge_nli" default:"nli" on:"serve check" help:"judge of D and E: nli, or free, which costs nothing and says none (for measuring the pipeline)"`
 
-	LLMURL         string        `koanf:"llm_url" on:"serve check" help:"base URL of an OpenAI-compatible endpoint, such as http://127.0.0.1:8000/v1"`
+	LLMURL         string        `koanf:"llm_url" on:"serve check" help:"base URL of an OpenAI-compatible endpoint, such as http://127.0.0.1:8000/v1; several of one model, comma separated, share the calls"`
 	LLMModel       string        `koanf:"llm_model" on:"serve check" help:"model name to ask for"`
 	LLMKeyFile     string        `koanf:"llm_key_file" on:"serve check" help:"file that holds the endpoint's key; or set STEPGAP_LLM_KEY"`
 	LLMCallTimeout time.Duration `koanf:"llm_call_timeout" default:"30s" on:"serve check" help:"time for one HTTP attempt"`
@@ -53,8 +56,24 @@ type Config struct {
 	LLMFormat      string        `koanf:"llm_format" default:"schema" on:"serve check" help:"how JSON is asked for: schema, object or none"`
 	LLMLogProbs    int           `koanf:"llm_logprobs" default:"0" on:"serve check" help:"alternatives a token to ask for, for the confidence; 0 for none"`
 	LLMReasoning   int           `koanf:"llm_reasoning_tokens" default:"0" on:"serve check" help:"tokens that a reasoning model may think; 0 for a model that does not"`
+	LLMConcurrency int           `koanf:"llm_concurrency" default:"0" on:"serve check" help:"calls at once to each endpoint, of all processes together; 0 finds out what the endpoint allows"`
+	LLMRPS         float64       `koanf:"llm_rps" default:"0" on:"serve check" help:"requests a second to each endpoint, of all processes together; 0 for no bound"`
+	LLMTPM         int           `koanf:"llm_tpm" default:"0" on:"serve check" help:"tokens a minute, input and output, of all processes together at each endpoint; 0 for no bound"`
+	LLMHedge       time.Duration `koanf:"llm_hedge" default:"0s" on:"serve check" help:"how long after a call a second one is sent beside it, the first answer counting; 0 for never"`
+	LLMBreaker     int           `koanf:"llm_breaker" default:"8" on:"serve check" help:"failures in a row after which an endpoint counts as down: stages stop pulling until a probe is answered; 0 for never"`
 	PromptDir      string        `koanf:"prompt_dir" on:"serve check" help:"folder of prompts that replace the built-in ones"`
 	Secret         string        `koanf:"secret" help:"secret of the deployment that data fences are derived from; the same for all processes (environment or file only)"`
+
+	CacheTTL     time.Duration `koanf:"cache_ttl" default:"168h" on:"serve check" help:"how long verdicts of an LLM are kept and shared, so that the same question is not paid for twice; 0 keeps none"`
+	CacheEntries int           `koanf:"cache_entries" default:"65536" on:"serve check" help:"verdicts that a process keeps at hand, about 0.5 KB each"`
+	Record       string        `koanf:"record" on:"serve check" help:"file to write every verdict of an LLM to, for --replay"`
+	Replay       string        `koanf:"replay" on:"serve check" help:"file of recorded verdicts to judge by, without any endpoint; a question that it lacks fails"`
+	PriceIn      float64       `koanf:"price_in" default:"0" on:"serve check client" help:"price of a million input tokens, in your currency"`
+	PriceOut     float64       `koanf:"price_out" default:"0" on:"serve check client" help:"price of a million output tokens"`
+	PriceCached  float64       `koanf:"price_cached" default:"-1" on:"serve check client" help:"price of a million input tokens that the endpoint had cached; below 0 for that of the others"`
+	Prices       string        `koanf:"prices" on:"serve check client" help:"YAML file of prices by model: a map from names to in, out and cached; goes before the single prices"`
+	SpendCap     float64       `koanf:"spend_cap" default:"0" on:"serve check" help:"what all processes of the account may spend on LLMs; beyond it they stop pulling until it is raised; 0 leaves the cap as it stands"`
+	SpendAccount string        `koanf:"spend_account" default:"default" on:"serve check client" help:"account that spending is counted under; processes with the same one share its cap"`
 
 	NLIModel         string  `koanf:"nli_model" on:"serve check" help:"folder of the NLI model, Hugging Face layout; empty looks beside the program"`
 	NLIFile          string  `koanf:"nli_file" default:"model.onnx" on:"serve check" help:"ONNX file in that folder"`
@@ -69,6 +88,7 @@ type Config struct {
 	Workers      int           `koanf:"workers" default:"32" on:"serve check" help:"messages that each stage handles at once"`
 	Budget       time.Duration `koanf:"budget" default:"60s" on:"serve check" help:"time that one stage may take to judge one step"`
 	Deadline     time.Duration `koanf:"deadline" default:"30m" on:"serve" help:"step deadline where the publisher gave none"`
+	GiveUpAfter  time.Duration `koanf:"give_up_after" default:"15m" on:"serve check" help:"how long a step without a deadline is tried again while its judge fails; 0 for ever"`
 	LiveDeadline time.Duration `koanf:"live_deadline" default:"10s" on:"serve" help:"deadline of a live check where the asker gave none"`
 	EndDeadline  time.Duration `koanf:"end_deadline" default:"30m" on:"serve" help:"how long after its end a rollout's labels are waited for"`
 	DrainTimeout time.Duration `koanf:"drain_timeout" default:"20s" on:"serve" help:"time for handlers to end on SIGTERM"`
@@ -264,6 +284,12 @@ func (c *Config) validate() error {
 		}
 		return fmt.Errorf("setting %s is %d; it must be above 0", key, value)
 	}
+	notNegative := func(key string, value float64) error {
+		if value >= 0 && !math.IsInf(value, 0) {
+			return nil
+		}
+		return fmt.Errorf("setting %s is %v; it must be 0 or above", key, value)
+	}
 	judges := []string{"", "auto", "local", "llm", "flag-all", "flag-none", "free"}
 	return errors.Join(
 		oneOf("judge", c.Judge, judges[1:]...),
@@ -279,5 +305,26 @@ func (c *Config) validate() error {
 		positive("ack_wait", int64(c.AckWait)),
 		positive("budget", int64(c.Budget)),
 		positive("labels_age", int64(c.LabelsAge)),
+		notNegative("llm_concurrency", float64(c.LLMConcurrency)),
+		notNegative("llm_rps", c.LLMRPS),
+		notNegative("cache_ttl", float64(c.CacheTTL)),
+		notNegative("price_in", c.PriceIn),
+		notNegative("price_out", c.PriceOut),
+		notNegative("spend_cap", c.SpendCap),
+		positive("cache_entries", int64(c.CacheEntries)),
+		c.exclusive(),
+		notNegative("llm_tpm", float64(c.LLMTPM)),
+		notNegative("give_up_after", float64(c.GiveUpAfter)),
 	)
+}
+
+// exclusive checks what one setting says of another, and names.
+func (c *Config) exclusive() error {
+	if err := schema.CheckID("spend_account", c.SpendAccount); err != nil {
+		return fmt.Errorf("setting spend_account is %q; use letters, digits, - and _", c.SpendAccount)
+	}
+	if c.Record != "" && c.Replay != "" {
+		return errors.New("settings record and replay: give one of them")
+	}
+	return nil
 }

@@ -51,6 +51,10 @@ type judges struct {
 	cfg   Config
 	log   *slog.Logger
 	setup *llm.Setup
+	// open makes the client that asks the endpoints.
+	open func(llm.Config) (*llm.Client, error)
+	// remember gives what asks a memory, a meter, or a recording in its place.
+	remember *verdicts
 }
 
 // kind resolves a stage's judge.
@@ -61,7 +65,7 @@ func (j *judges) kind(own string) judge.Kind {
 	}
 	if k == "auto" {
 		k = string(judge.KindLocal)
-		if j.cfg.LLMURL != "" {
+		if j.cfg.LLMURL != "" || j.cfg.Replay != "" {
 			k = string(judge.KindLLM)
 		}
 	}
@@ -150,6 +154,9 @@ func (j *judges) llm() (llm.Setup, error) {
 	if j.setup != nil {
 		return *j.setup, nil
 	}
+	if j.cfg.Replay != "" {
+		return j.replayed()
+	}
 	if j.cfg.LLMURL == "" || j.cfg.LLMModel == "" {
 		return llm.Setup{}, errors.New("the llm judge needs llm_url and llm_model (--llm-url, --llm-model)")
 	}
@@ -158,24 +165,35 @@ func (j *judges) llm() (llm.Setup, error) {
 		return llm.Setup{}, err
 	}
 	c := llm.DefaultConfig()
-	c.BaseURL, c.Model, c.Key = j.cfg.LLMURL, j.cfg.LLMModel, key
+	c.Model, c.Key = j.cfg.LLMModel, key
+	c.BaseURL, c.MoreURLs = endpoints(j.cfg.LLMURL)
+	c.Hedge, c.Breaker = j.cfg.LLMHedge, j.cfg.LLMBreaker
 	c.Format = llm.Format(j.cfg.LLMFormat)
 	c.TopLogProbs, c.ReasoningTokens = j.cfg.LLMLogProbs, j.cfg.LLMReasoning
 	c.CallTimeout, c.MaxAttempts = j.cfg.LLMCallTimeout, j.cfg.LLMAttempts
-	client, err := llm.New(c)
+	client, err := j.open(c)
 	if err != nil {
 		return llm.Setup{}, err
 	}
-	if j.cfg.PromptDir != "" {
-		if err := llm.CheckDir(j.cfg.PromptDir, entitycheck.PromptSpec().Name, abstaincheck.PromptSpec().Name, quoteextract.PromptSpec().Name); err != nil {
-			return llm.Setup{}, err
-		}
+	completer, err := j.remember.over(client)
+	if err != nil {
+		return llm.Setup{}, err
+	}
+	if err := j.checkPrompts(); err != nil {
+		return llm.Setup{}, err
 	}
 	if j.cfg.Secret == "" {
 		j.log.Info("no secret is set: data fences are derived from one made for this process, so prompts differ between processes (set STEPGAP_SECRET to share prompt caches)")
 	}
-	j.setup = &llm.Setup{Completer: client, Fencer: llm.NewFencer(llm.NewSecret(j.cfg.Secret)), PromptDir: j.cfg.PromptDir}
+	j.setup = &llm.Setup{Completer: completer, Fencer: llm.NewFencer(llm.NewSecret(j.cfg.Secret)), PromptDir: j.cfg.PromptDir}
 	return *j.setup, nil
+}
+
+func (j *judges) checkPrompts() error {
+	if j.cfg.PromptDir == "" {
+		return nil
+	}
+	return llm.CheckDir(j.cfg.PromptDir, entitycheck.PromptSpec().Name, abstaincheck.PromptSpec().Name, quoteextract.PromptSpec().Name)
 }
 
 // fixed is a decider that asks nobody: the baselines flag-all and flag-none,

@@ -91,3 +91,12 @@ func free(id identity) tree.Decider {
 		return tree.Verdict(item, schema.GapNone, "", "", entry), nil
 	})
 }
+
+// Entailment opens stages D and E as a process would, without their loops.
+func Entailment(cfg Config, log *slog.Logger) (local, cross tree.Decider, closeModel func(), err error) {
+	e, err := openEntailment(cfg, log)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return e.local.decider, e.cross.decider, e.close, nil
+}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stepgap/stepgap/internal/bus"
 	"github.com/stepgap/stepgap/internal/judge"
+	"github.com/stepgap/stepgap/internal/judge/llm"
 	"github.com/stepgap/stepgap/internal/stage"
 	"github.com/stepgap/stepgap/pkg/schema"
 	rewardagg "github.com/stepgap/stepgap/services/reward-agg"
@@ -61,11 +62,13 @@ type Process struct {
 	registry *prometheus.Registry
 	metrics  *stage.Metrics
 	waker    *stage.Waker
+	calls    *calls // nil without an LLM
+	verdicts *verdicts
 }
 
 // TopologyOptions sizes the topology by cfg.
 func TopologyOptions(cfg Config) bus.Options {
-	return bus.Options{Replicas: cfg.Replicas, AckWait: cfg.AckWait, LabelsAge: cfg.LabelsAge, WorkBytes: cfg.WorkBytes, LabelBytes: cfg.LabelBytes}
+	return bus.Options{Replicas: cfg.Replicas, AckWait: cfg.AckWait, LabelsAge: cfg.LabelsAge, WorkBytes: cfg.WorkBytes, LabelBytes: cfg.LabelBytes, VerdictsAge: cfg.CacheTTL}
 }
 
 // PrepareTopology creates, checks or skips the topology, as cfg says.
@@ -114,7 +117,8 @@ func New(ctx context.Context, cfg Config, roles []Role, conn *bus.Conn, log *slo
 		}
 		p.closers = append(p.closers, p.waker.Close)
 	}
-	j := &judges{cfg: cfg, log: log}
+	p.verdicts = &verdicts{process: p}
+	j := &judges{cfg: cfg, log: log, remember: p.verdicts, open: func(c llm.Config) (*llm.Client, error) { return p.openCalls(ctx, c) }}
 	for _, role := range roles {
 		if err := p.add(ctx, role, j); err != nil {
 			return nil, fmt.Errorf("role %s: %w", role, err)
@@ -130,7 +134,7 @@ func (p *Process) add(ctx context.Context, role Role, j *judges) error {
 		if err != nil {
 			return err
 		}
-		p.addLive(schema.StageLiveAim, b.live)
+		p.addLive(schema.StageLiveAim, b)
 		return p.addStage(ctx, b)
 	case RoleAbstain:
 		b, err := j.abstain()
@@ -143,7 +147,7 @@ func (p *Process) add(ctx context.Context, role Role, j *judges) error {
 		if err != nil {
 			return err
 		}
-		p.addLive(schema.StageLiveText, b.live)
+		p.addLive(schema.StageLiveText, b)
 		return p.addStage(ctx, b)
 	case RoleNLI:
 		e, err := openEntailment(p.cfg, p.log)
@@ -174,12 +178,15 @@ func (p *Process) addStage(ctx context.Context, b built) error {
 	}
 	h, err := stage.NewStepHandler(stage.StepOptions{
 		Conn: p.conn, Stage: b.Stage, Decider: b.decider, Pins: pins, Waker: p.waker,
-		Budget: p.cfg.Budget, Deadline: p.cfg.Deadline, Log: p.log, Metrics: p.metrics,
+		Budget: p.cfg.Budget, Deadline: p.cfg.Deadline, GiveUp: p.cfg.GiveUpAfter, Log: p.log, Metrics: p.metrics,
 	})
 	if err != nil {
 		return err
 	}
 	p.run(b.Stage, h, p.cfg.Workers)
+	if b.Judge == judge.KindLLM {
+		p.runners[len(p.runners)-1].Gate = p.gate()
+	}
 	return nil
 }
 
@@ -187,10 +194,13 @@ func (p *Process) addStage(ctx context.Context, b built) error {
 // behind steps.
 const liveWorkers = 8
 
-func (p *Process) addLive(s schema.Stage, check stage.LiveFunc) {
+func (p *Process) addLive(s schema.Stage, b built) {
 	p.run(s, stage.NewLiveHandler(stage.LiveOptions{
-		Conn: p.conn, Stage: s, Check: check, Deadline: p.cfg.LiveDeadline, Log: p.log,
+		Conn: p.conn, Stage: s, Check: b.live, Deadline: p.cfg.LiveDeadline, Log: p.log,
 	}), liveWorkers)
+	if b.Judge == judge.KindLLM {
+		p.runners[len(p.runners)-1].Gate = p.verdicts.gate()
+	}
 }
 
 func (p *Process) addReward(ctx context.Context) error {

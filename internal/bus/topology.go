@@ -30,6 +30,17 @@ const (
 	BucketAttempts = "stepgap-attempts"
 	// BucketPassages holds passages that steps carry by reference.
 	BucketPassages = "stepgap-passages"
+	// BucketVerdicts holds the verdicts of language models: key the hash of the
+	// question, value the verdict, or for a short while a claim on it.
+	BucketVerdicts = "stepgap-verdicts"
+	// BucketOwed holds what failed tries of a step cost, until its label stands:
+	// key <stage>.<run>.<rollout>.<index>.
+	BucketOwed = "stepgap-owed"
+	// BucketSpend holds what was spent, by account and process, and the caps.
+	BucketSpend = "stepgap-spend"
+	// BucketLimits shares what may be sent to an endpoint among processes: one
+	// document an endpoint, with a lease a process.
+	BucketLimits = "stepgap-limits"
 )
 
 // Options size the topology. The zero value means the defaults.
@@ -50,6 +61,9 @@ type Options struct {
 	WorkBytes int64
 	// LabelBytes bounds labels, rewards and dead letters, each; default 4 GiB.
 	LabelBytes int64
+	// VerdictsAge is how long the verdicts of language models are kept; default
+	// 7 days.
+	VerdictsAge time.Duration
 	// WorkMsgs bounds the number of messages of each work queue; default none.
 	WorkMsgs int64
 }
@@ -69,6 +83,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.LabelBytes == 0 {
 		o.LabelBytes = 4 << 30
+	}
+	if o.VerdictsAge == 0 {
+		o.VerdictsAge = 7 * 24 * time.Hour
 	}
 	if o.WorkMsgs == 0 {
 		o.WorkMsgs = -1
@@ -164,6 +181,10 @@ func NewTopology(o Options) Topology {
 		Buckets: []jetstream.KeyValueConfig{
 			{Bucket: BucketRuns, Description: "configuration pinned by run and stage", History: 1, TTL: 30 * 24 * time.Hour, Storage: storage, Replicas: o.Replicas},
 			{Bucket: BucketAttempts, Description: "handlings that never ended", History: 1, TTL: 24 * time.Hour, Storage: storage, Replicas: o.Replicas},
+			{Bucket: BucketVerdicts, Description: "verdicts of language models", History: 1, TTL: o.VerdictsAge, LimitMarkerTTL: time.Minute, Storage: storage, Replicas: o.Replicas, MaxValueSize: 64 << 10},
+			{Bucket: BucketOwed, Description: "cost of failed tries, until the label stands", History: 1, TTL: 24 * time.Hour, Storage: storage, Replicas: o.Replicas},
+			{Bucket: BucketSpend, Description: "what was spent, and caps on it", History: 1, Storage: storage, Replicas: o.Replicas},
+			{Bucket: BucketLimits, Description: "shares of what may be sent to an endpoint", History: 1, TTL: 24 * time.Hour, Storage: storage, Replicas: o.Replicas},
 			{Bucket: BucketPassages, Description: "passages carried by reference", History: 1, TTL: o.LabelsAge, Storage: storage, Replicas: o.Replicas, MaxValueSize: schema.MaxMessage},
 		},
 	}

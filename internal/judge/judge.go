@@ -63,6 +63,11 @@ type Error struct {
 	// RetryAfter is how long the endpoint asked us to stay away; 0 if it
 	// didn't say.
 	RetryAfter time.Duration
+	// Queued: nothing was asked, since the turn under a limit of our own did
+	// not come in time. It says nothing about the endpoint.
+	Queued bool
+	// Down is for how long no endpoint has been up; 0 where one is.
+	Down time.Duration
 	// Meta counts what the failed attempts cost.
 	Meta Meta
 	Err  error

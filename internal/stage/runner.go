@@ -64,6 +64,8 @@ type Runner struct {
 	Stream  string
 	Stage   schema.Stage
 	Handler Handler
+	// Gate, if set, is asked before each pull.
+	Gate Gate
 	// Workers is how many messages are handled at once; default 32.
 	Workers int
 	// AckWait is that of the consumer; a sign of life is given every third.
@@ -165,6 +167,9 @@ func (r *Runner) pull(ctx, work context.Context) error {
 	defer messages.Stop()
 	for {
 		r.turned.Store(time.Now().UnixNano())
+		if err := r.pass(ctx); err != nil && ctx.Err() == nil {
+			return fmt.Errorf("waiting to pull from %s: %w", r.Stream, err)
+		}
 		msg, err := messages.Next(jetstream.NextContext(ctx))
 		if ctx.Err() != nil && msg == nil {
 			r.giveBack(messages)

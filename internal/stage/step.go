@@ -29,8 +29,11 @@ type StepOptions struct {
 	// Deadline is the step deadline where the publisher gave none; default 30
 	// minutes.
 	Deadline time.Duration
-	Log      *slog.Logger
-	Metrics  *Metrics
+	// GiveUp is how long a step that has no deadline is tried again while its
+	// judge fails; 0 for ever.
+	GiveUp  time.Duration
+	Log     *slog.Logger
+	Metrics *Metrics
 	// Now is the clock; default time.Now.
 	Now func() time.Time
 }
@@ -74,8 +77,10 @@ func prefixOf(hop tree.Hop) (string, bool) {
 
 // stepHandler runs one stage of the tree.
 type stepHandler struct {
-	o     StepOptions
-	place place
+	o       StepOptions
+	place   place
+	failing failing
+	owed    *owed
 	settler
 }
 
@@ -101,7 +106,7 @@ func NewStepHandler(o StepOptions) (Handler, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &stepHandler{o: o, place: p, settler: settler{o.Conn.JS, o.Stage, o.Log, o.Metrics}}, nil
+	return &stepHandler{o: o, place: p, owed: newOwed(o.Conn.JS, o.Stage), settler: settler{o.Conn.JS, o.Stage, o.Log, o.Metrics}}, nil
 }
 
 // StreamOf names the stream that a stage pulls from.
@@ -167,7 +172,7 @@ func (h *stepHandler) tooLate(ctx context.Context, m *Message, id schema.StepID,
 			reason, detail = schema.ReasonConfigMismatch, fmt.Sprintf("no %s with the run's configuration took the step within its deadline of %s: %v", h.o.Stage, env.deadline, err)
 		}
 	}
-	return h.giveUp(ctx, m, id, env, reason, detail, nil)
+	return h.giveUp(ctx, m, id, env, reason, detail, &task{item: tree.Item{Trail: h.past(ctx, m, id, env.digest)}})
 }
 
 // refuse leaves a step for a stage with the run's own configuration, until its
@@ -229,6 +234,7 @@ func (h *stepHandler) decide(ctx context.Context, m *Message, id schema.StepID, 
 	if err != nil {
 		return h.failed(ctx, decideCtx, m, id, env, t, err, took)
 	}
+	h.failing.settled(m.Seq)
 	if decision.Wait && h.o.Stage != schema.StageCross {
 		return h.giveUp(ctx, m, id, env, schema.ReasonInternal, fmt.Sprintf("stage %s would wait for labels, which only %s may", h.o.Stage, schema.StageCross), t)
 	}
@@ -244,7 +250,8 @@ func (h *stepHandler) decide(ctx context.Context, m *Message, id schema.StepID, 
 		return result
 	}
 	decision.Entry.LatencyUS = took.Microseconds()
-	trail := append(slices.Clone(t.item.Trail), decision.Entry)
+	trail := append(h.paid(ctx, m, id, env.digest, t.item.Trail), decision.Entry)
+	h.metrics.judged(decision.Entry)
 	if e := decision.Entry; finiteScores(e.Scores) != e.Scores || e.Confidence != nil && !finite(*e.Confidence) {
 		// Stopped here, so that the label names the stage whose judge did it.
 		t.item.Trail = withoutNonNumbers(trail)
@@ -259,7 +266,11 @@ func (h *stepHandler) decide(ctx context.Context, m *Message, id schema.StepID, 
 			AcceptedNS: env.accepted.UnixNano(),
 		}
 		l.Facts = factsOf(t.item.Step, l)
-		return h.label(ctx, l, m, t.body)
+		result := h.label(ctx, l, m, t.body)
+		if result.Again {
+			h.owe(ctx, m, id, env.digest, t.item.Trail, decision.Entry)
+		}
+		return result
 	}
 	prefix, ok := prefixOf(decision.Next)
 	if !ok {
@@ -271,6 +282,7 @@ func (h *stepHandler) decide(ctx context.Context, m *Message, id schema.StepID, 
 		return h.giveUp(ctx, m, id, env, schema.ReasonOf(err), err.Error(), t)
 	}
 	if _, err := bus.Publish(ctx, h.o.Conn.JS, env.address(id.Subject(prefix), body)); err != nil {
+		h.owe(ctx, m, id, env.digest, t.item.Trail, decision.Entry)
 		return h.retry(m, err)
 	}
 	return Done(string(decision.Next))
@@ -281,9 +293,6 @@ var errBudget = errors.New("the judge budget ran out")
 // failed turns a decider's error into a retry or an ungraded label, never into
 // a gap.
 func (h *stepHandler) failed(ctx, decideCtx context.Context, m *Message, id schema.StepID, env envelope, t *task, err error, took time.Duration) Result {
-	if ctx.Err() != nil { // the process is being stopped
-		return Again(0, "stopped")
-	}
 	je := judge.AsError(err)
 	reason, detail := schema.ReasonInternal, err.Error()
 	entry := schema.TrailEntry{Stage: h.o.Stage, Outcome: "error"}
@@ -291,13 +300,23 @@ func (h *stepHandler) failed(ctx, decideCtx context.Context, m *Message, id sche
 		reason = je.Reason
 		entry = je.Meta.Entry(h.o.Stage, "error")
 	}
+	entry.LatencyUS = took.Microseconds()
+	h.metrics.judged(entry)
+	if ctx.Err() != nil { // the process is being stopped
+		h.owe(ctx, m, id, env.digest, t.item.Trail, entry)
+		return Again(0, "stopped")
+	}
 	if errors.Is(context.Cause(decideCtx), errBudget) {
 		reason = schema.ReasonJudgeTimeout
 		detail = fmt.Sprintf("no verdict of %s within %s: %v", h.o.Stage, took.Round(time.Millisecond), err)
 		if _, inTime := env.left(h.o.Now()); !inTime {
 			reason = schema.ReasonDeadline
 		}
+	} else if failed := h.outlasted(m, env, je); failed > 0 {
+		detail = fmt.Sprintf("the judge of %s has failed for %s: %v", h.o.Stage, failed.Round(time.Second), err)
 	} else if je != nil && je.Temporary {
+		entry.Detail = detail
+		h.owe(ctx, m, id, env.digest, t.item.Trail, entry)
 		result := h.retry(m, fmt.Errorf("%s: %w", id, err))
 		result.Delay = max(result.Delay, je.RetryAfter)
 		if left, _ := env.left(h.o.Now()); env.deadline > 0 {
@@ -305,9 +324,23 @@ func (h *stepHandler) failed(ctx, decideCtx context.Context, m *Message, id sche
 		}
 		return result
 	}
-	entry.Detail, entry.LatencyUS = clip(detail, 1<<10), took.Microseconds()
-	t.item.Trail = append(slices.Clone(t.item.Trail), entry)
+	h.failing.settled(m.Seq)
+	entry.Detail = clip(detail, 1<<10)
+	t.item.Trail = append(h.paid(ctx, m, id, env.digest, t.item.Trail), entry)
 	return h.giveUp(ctx, m, id, env, reason, detail, t)
+}
+
+// outlasted is for how long the judge has failed, if that is too long for a step
+// without a deadline to be tried again; else 0.
+func (h *stepHandler) outlasted(m *Message, env envelope, je *judge.Error) time.Duration {
+	if je == nil || !je.Temporary || env.deadline > 0 {
+		return 0
+	}
+	failed := h.failing.failed(m.Seq, je, h.o.Now())
+	if h.o.GiveUp == 0 || failed < h.o.GiveUp {
+		return 0
+	}
+	return failed
 }
 
 // readEarlier reads the labels of earlier steps into item. The wait is

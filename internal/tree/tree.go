@@ -6,6 +6,7 @@ package tree
 
 import (
 	"context"
+	"strings"
 
 	"github.com/stepgap/stepgap/pkg/schema"
 )
@@ -81,4 +82,16 @@ func Forward(item *Item, next Hop, entry schema.TrailEntry) Decision {
 // Verdict ends item with a label.
 func Verdict(item *Item, gap schema.Gap, reason schema.Reason, detail string, entry schema.TrailEntry) Decision {
 	return Decision{Gap: gap, Reason: reason, Detail: detail, Abstaining: item.Abstaining, Quotes: item.Quotes, Entry: entry}
+}
+
+// Readable returns those passages that have a text. A judge that is asked about
+// nothing but blanks can say nothing that changes a label.
+func Readable(passages []schema.Passage) []schema.Passage {
+	var out []schema.Passage
+	for _, p := range passages {
+		if strings.TrimSpace(p.Text) != "" {
+			out = append(out, p)
+		}
+	}
+	return out
 }

@@ -67,7 +67,7 @@ func inputOf(step *schema.Step, reading claim.Reading) Input {
 		Sought:     sought,
 		Abstention: strings.Join(reading.Open, " "),
 		Claim:      strings.Join(reading.Claims, " "),
-		Passages:   append(step.Own(), step.Earlier()...),
+		Passages:   tree.Readable(append(step.Own(), step.Earlier()...)),
 	}
 }
 

@@ -99,7 +99,7 @@ func inputOf(step *schema.Step, claims []string) Input {
 		Query:    step.Query,
 		Claim:    strings.Join(claims, " "),
 		Claims:   claims,
-		Passages: append(step.Own(), step.Earlier()...),
+		Passages: tree.Readable(append(step.Own(), step.Earlier()...)),
 	}
 }
 

@@ -16,8 +16,17 @@ import (
 //
 // Meta counts every call made, also inside the error, which is always a
 // *judge.Error: those of Complete, and judge_malformed (or judge_error for a
-// refusal) with an *AnswerError as its cause.
+// refusal) with an *AnswerError as its cause. Where c was made by WithMemory,
+// a question that was answered before is not asked again.
 func Ask[T any](ctx context.Context, c Completer, req Request) (T, judge.Meta, error) {
+	if r, ok := c.(*remembering); ok && req.Input != "" {
+		return recall[T](ctx, r, req)
+	}
+	return askOnce[T](ctx, c, req)
+}
+
+// askOnce is Ask without a memory.
+func askOnce[T any](ctx context.Context, c Completer, req Request) (T, judge.Meta, error) {
 	var zero T
 	done, err := c.Complete(ctx, req)
 	if err != nil {

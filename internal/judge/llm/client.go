@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"time"
@@ -34,7 +35,10 @@ type Message struct {
 // Request is one question to a model.
 type Request struct {
 	// Prompt is the version of the prompt, for the trail.
-	Prompt   string
+	Prompt string
+	// Input is a hash of that version and of what the prompt was filled with;
+	// empty where the request was not made from a template.
+	Input    string
 	Messages []Message
 	// SchemaName and Schema are the answer's strict JSON schema.
 	SchemaName string
@@ -74,11 +78,12 @@ type Completer interface {
 	Complete(ctx context.Context, req Request) (Completion, error)
 }
 
-// Client is a Completer over one OpenAI-compatible endpoint. It is safe for
-// concurrent use.
+// Client is a Completer over one or more OpenAI-compatible endpoints of one
+// model. It is safe for concurrent use.
 type Client struct {
 	cfg Config
 	api *openai.Client
+	t   *transport
 }
 
 // Option changes how a Client is built.
@@ -99,22 +104,44 @@ func WithRand(rand func() float64) Option {
 	return func(t *transport) { t.rand = rand }
 }
 
+// WithLimiter bounds the attempts at each endpoint; of is called once for each
+// base URL.
+func WithLimiter(of func(base string) Limiter) Option {
+	return func(t *transport) { t.limit = of }
+}
+
+// WithObserver is told of every attempt that was sent; it must be quick.
+func WithObserver(watch func(Attempt)) Option {
+	return func(t *transport) { t.watch = watch }
+}
+
+// WithLog says where endpoints that go down and come up are told of.
+func WithLog(log *slog.Logger) Option {
+	return func(t *transport) { t.log = log }
+}
+
 // New returns a client for cfg's endpoint. It does not reach out yet.
 func New(cfg Config, opts ...Option) (*Client, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	t := &transport{cfg: cfg, sleep: sleepContext, rand: rand.Float64, now: time.Now}
+	t := &transport{cfg: cfg, sleep: sleepContext, rand: rand.Float64, now: time.Now, log: slog.New(slog.DiscardHandler), watch: func(Attempt) {}}
 	for _, opt := range opts {
 		opt(t)
 	}
 	if t.http == nil {
 		t.http = newHTTPClient(nil)
 	}
+	t.pool = newPool(cfg, t.rand, t.now)
+	for _, e := range t.pool.endpoints {
+		if t.limit != nil {
+			e.limiter = t.limit(e.base)
+		}
+	}
 	oc := openai.DefaultConfig(cfg.Key.Reveal())
 	oc.BaseURL = cfg.BaseURL
 	oc.HTTPClient = t
-	c := &Client{cfg: cfg, api: openai.NewClientWithConfig(oc)}
+	c := &Client{cfg: cfg, api: openai.NewClientWithConfig(oc), t: t}
 	// go-openai refuses some requests by the model's name; better now than at
 	// every step.
 	if err := openai.NewReasoningValidator().Validate(c.request(Request{Verdict: "any"})); err != nil {
@@ -217,7 +244,12 @@ func (c *Client) fail(ctx context.Context, ex *exchange, meta judge.Meta, err er
 	if hasStatus {
 		out.RetryAfter = status.wait
 	}
+	var down *downError
 	switch {
+	case errors.Is(err, errQueued):
+		out.Temporary, out.Queued = true, true
+	case errors.As(err, &down):
+		out.Temporary, out.RetryAfter, out.Down = true, down.next, c.t.now().Sub(down.since)
 	case errors.Is(ctx.Err(), context.DeadlineExceeded) && !ex.answered:
 		out.Reason = schema.ReasonJudgeTimeout
 	case ctx.Err() != nil: // cancelled, or out of time after answers that could be retried

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"time"
 )
 
@@ -28,7 +29,10 @@ type Config struct {
 	// BaseURL ends before "/chat/completions", such as
 	// "http://127.0.0.1:8080/v1".
 	BaseURL string
-	Model   string
+	// MoreURLs are further endpoints that serve the same model with the same
+	// key. Each call goes to one that is up and not busy.
+	MoreURLs []string
+	Model    string
 	// Key is sent as a bearer token; empty sends none.
 	Key Secret
 	// Format is how JSON is asked for; empty means FormatSchema.
@@ -53,6 +57,13 @@ type Config struct {
 	// MaxWait is the longest Retry-After that is waited out in place; a longer
 	// one is handed to the caller, so that no slot is held for it.
 	MaxWait time.Duration
+	// Hedge, if set, is how long after an attempt was sent a second is sent
+	// beside it; the first answer counts and the other call is ended.
+	Hedge time.Duration
+	// Breaker is how many attempts in a row must fail for want of an endpoint
+	// (no connection, 5xx, no answer in time) until no more are sent and it is
+	// probed instead (Client.Probe must run); 0 for never.
+	Breaker int
 	// MaxBody bounds a response body, in bytes.
 	MaxBody int64
 	// Extra is merged into the request's JSON body; a null value removes a
@@ -79,14 +90,13 @@ func DefaultConfig() Config {
 // Validate reports every fault of the configuration. No message holds the key.
 func (c Config) Validate() error {
 	var errs []error
-	switch u, err := url.Parse(c.BaseURL); {
-	case err != nil:
-		errs = append(errs, errors.New("base URL: it cannot be parsed"))
-	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
-		errs = append(errs, errors.New("base URL: want http(s)://host[:port]/path"))
-	case u.User != nil, u.RawQuery != "", u.Fragment != "":
-		// These would show in errors and logs.
-		errs = append(errs, errors.New("base URL: no user, query or fragment; give the key by environment or file"))
+	for i, base := range append([]string{c.BaseURL}, c.MoreURLs...) {
+		if err := checkURL(base); err != nil {
+			errs = append(errs, err)
+		}
+		if slices.Contains(c.MoreURLs[:max(0, i-1)], base) || i > 0 && base == c.BaseURL {
+			errs = append(errs, errors.New("base URL: one is given twice"))
+		}
 	}
 	if c.Model == "" {
 		errs = append(errs, errors.New("model: not set"))
@@ -110,6 +120,8 @@ func (c Config) Validate() error {
 		{"backoff base", c.BackoffBase > 0},
 		{"backoff max", c.BackoffMax >= c.BackoffBase},
 		{"max wait", c.MaxWait >= 0},
+		{"hedge", c.Hedge >= 0},
+		{"breaker", c.Breaker >= 0},
 		{"max body", c.MaxBody > 0},
 	} {
 		if !f.ok {
@@ -118,6 +130,19 @@ func (c Config) Validate() error {
 	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("llm configuration: %w", err)
+	}
+	return nil
+}
+
+func checkURL(base string) error {
+	switch u, err := url.Parse(base); {
+	case err != nil:
+		return errors.New("base URL: it cannot be parsed")
+	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
+		return errors.New("base URL: want http(s)://host[:port]/path")
+	case u.User != nil, u.RawQuery != "", u.Fragment != "":
+		// These would show in errors and logs.
+		return errors.New("base URL: no user, query or fragment; give the key by environment or file")
 	}
 	return nil
 }

@@ -25,11 +25,17 @@ func retryable(err error) bool {
 		return status.code >= 500
 	case errors.Is(err, errTooLarge), errors.Is(err, errRedirect), isTrustError(err):
 		return false
-	case errors.Is(err, context.Canceled):
+	case errors.Is(err, context.Canceled), errors.Is(err, errQueued), isDown(err):
 		return false
 	default: // refused, reset, cut in mid-body, timed out, not JSON
 		return true
 	}
+}
+
+// isDown reports whether nothing was sent, since no endpoint is up.
+func isDown(err error) bool {
+	var down *downError
+	return errors.As(err, &down)
 }
 
 // isTrustError reports whether TLS failed for a reason that time won't mend.
@@ -47,12 +53,13 @@ func isTrustError(err error) bool {
 
 // backoff is the wait before the next attempt: full jitter, on top of what the
 // endpoint asked for, so that workers told the same time don't come together.
-func (t *transport) backoff(attempts int, err error) time.Duration {
+// What one endpoint asked for keeps nobody from another.
+func (t *transport) backoff(attempts int, err error, elsewhere bool) time.Duration {
 	limit := float64(t.cfg.BackoffBase) * math.Pow(2, float64(attempts-1))
 	limit = min(limit, float64(t.cfg.BackoffMax))
 	wait := time.Duration(t.rand() * limit)
 	var status *statusError
-	if errors.As(err, &status) {
+	if errors.As(err, &status) && !elsewhere {
 		wait += status.wait
 	}
 	return wait

@@ -100,6 +100,7 @@ func (t *Template) Render(f *Fencer, values map[string]string) (Request, error) 
 	}
 	return Request{
 		Prompt:     t.version,
+		Input:      inputOf(t.version, t.spec.Fields, t.clean(values)),
 		Messages:   append(slices.Clone(t.static), Message{RoleUser, t.fill(f, values)}),
 		SchemaName: strings.ReplaceAll(t.spec.Name, "-", "_"),
 		Schema:     json.RawMessage(t.spec.Schema),
@@ -110,9 +111,8 @@ func (t *Template) Render(f *Fencer, values map[string]string) (Request, error) 
 // placeholder inside a value stays text.
 func (t *Template) fill(f *Fencer, values map[string]string) string {
 	parts := []string{t.version}
-	clean := make(map[string]string, len(values))
+	clean := t.clean(values)
 	for _, name := range t.spec.Fields {
-		clean[name] = strings.TrimSpace(defuse(values[name]))
 		parts = append(parts, clean[name])
 	}
 	code := f.code(parts)
@@ -123,6 +123,15 @@ func (t *Template) fill(f *Fencer, values map[string]string) string {
 		}
 		return "<<" + name + "\n" + clean[name] + "\n" + code + ">>"
 	})
+}
+
+// clean makes values harmless; what it changes is no part of the input.
+func (t *Template) clean(values map[string]string) map[string]string {
+	clean := make(map[string]string, len(values))
+	for _, name := range t.spec.Fields {
+		clean[name] = strings.TrimSpace(defuse(values[name]))
+	}
+	return clean
 }
 
 // CheckDir refuses a folder of replacements that holds a .txt file which no

@@ -1,14 +1,12 @@
 package llm
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"maps"
+	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -43,9 +41,22 @@ func (e *statusError) Error() string {
 // exchange is what one call did on the wire; the client puts it into the
 // request's context, the transport fills it.
 type exchange struct {
+	mu       sync.Mutex
 	attempts int
 	// answered says that some response came, good or bad.
 	answered bool
+}
+
+func (ex *exchange) sent() {
+	ex.mu.Lock()
+	defer ex.mu.Unlock()
+	ex.attempts++
+}
+
+func (ex *exchange) got(err error) {
+	ex.mu.Lock()
+	defer ex.mu.Unlock()
+	ex.answered = ex.answered || answered(err)
 }
 
 type exchangeKey struct{}
@@ -62,6 +73,10 @@ func withExchange(ctx context.Context) (context.Context, *exchange) {
 type transport struct {
 	cfg   Config
 	http  *http.Client
+	pool  *pool
+	limit func(base string) Limiter
+	watch func(Attempt)
+	log   *slog.Logger
 	sleep func(ctx context.Context, d time.Duration) error
 	rand  func() float64
 	now   func() time.Time
@@ -73,24 +88,24 @@ func (t *transport) Do(req *http.Request) (*http.Response, error) {
 	if ex == nil {
 		ex = &exchange{}
 	}
-	body, err := t.body(req)
+	q, err := t.question(req)
 	if err != nil {
 		return nil, err
 	}
-	for {
-		ex.attempts++
-		res, err := t.once(req, body)
-		ex.answered = ex.answered || answered(err)
+	var last *endpoint
+	for round := 1; ; round++ {
+		res, e, err := t.ask(q, ex, last)
 		if err == nil {
 			return res, nil
 		}
 		if ctxErr := req.Context().Err(); ctxErr != nil {
 			return nil, fmt.Errorf("%w (last: %w)", ctxErr, err)
 		}
-		if !retryable(err) || ex.attempts >= t.cfg.MaxAttempts {
+		if !retryable(err) || round >= t.cfg.MaxAttempts || q.only != nil {
 			return nil, err
 		}
-		wait := t.backoff(ex.attempts, err)
+		last = e
+		wait := t.backoff(round, err, t.pool.other(e))
 		if wait > t.cfg.MaxWait || !t.fits(req.Context(), wait) {
 			return nil, err
 		}
@@ -111,81 +126,6 @@ func answered(err error) bool {
 func (t *transport) fits(ctx context.Context, wait time.Duration) bool {
 	deadline, ok := ctx.Deadline()
 	return !ok || t.now().Add(wait).Before(deadline)
-}
-
-// once makes a single attempt and reads its answer whole.
-func (t *transport) once(req *http.Request, body []byte) (*http.Response, error) {
-	ctx, cancel := req.Context(), context.CancelFunc(func() {})
-	if t.cfg.CallTimeout > 0 {
-		ctx, cancel = context.WithTimeoutCause(ctx, t.cfg.CallTimeout, errCallTimeout)
-	}
-	defer cancel()
-
-	attempt := req.Clone(ctx)
-	attempt.Body = io.NopCloser(bytes.NewReader(body))
-	attempt.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
-	attempt.ContentLength = int64(len(body))
-
-	res, err := t.http.Do(attempt)
-	if err != nil {
-		return nil, t.cause(ctx, err)
-	}
-	defer res.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(res.Body, t.cfg.MaxBody+1))
-	if err != nil {
-		return nil, t.cause(ctx, fmt.Errorf("reading the response: %w", err))
-	}
-	tooLarge := int64(len(data)) > t.cfg.MaxBody
-	switch {
-	case res.StatusCode >= 400:
-		return nil, &statusError{
-			code: res.StatusCode, wait: retryAfter(res.Header, t.now()),
-			message: scrub(errorMessage(data), t.cfg.Key),
-		}
-	case res.StatusCode >= 300:
-		return nil, fmt.Errorf("HTTP %d: %w", res.StatusCode, errRedirect)
-	case tooLarge:
-		return nil, fmt.Errorf("%w of %d bytes", errTooLarge, t.cfg.MaxBody)
-	case !json.Valid(data):
-		return nil, errNotJSON
-	}
-	res.Body = io.NopCloser(bytes.NewReader(data))
-	return res, nil
-}
-
-// cause replaces the http package's "deadline exceeded" by our own word where
-// the attempt's timeout, not the caller's, was the one that struck.
-func (t *transport) cause(ctx context.Context, err error) error {
-	if errors.Is(context.Cause(ctx), errCallTimeout) {
-		return fmt.Errorf("%w (%s)", errCallTimeout, t.cfg.CallTimeout)
-	}
-	return err
-}
-
-// body returns the request's JSON with the temperature set and the configured
-// extras merged in.
-func (t *transport) body(req *http.Request) ([]byte, error) {
-	defer req.Body.Close()
-	data, err := io.ReadAll(req.Body)
-	if err != nil {
-		return nil, fmt.Errorf("reading the request: %w", err)
-	}
-	fields := map[string]json.RawMessage{}
-	if err := json.Unmarshal(data, &fields); err != nil {
-		return nil, fmt.Errorf("reading the request: %w", err)
-	}
-	if _, ok := fields["temperature"]; !ok && t.cfg.ReasoningTokens == 0 {
-		fields["temperature"] = json.RawMessage("0")
-	}
-	maps.Copy(fields, t.cfg.Extra)
-	maps.DeleteFunc(fields, func(_ string, v json.RawMessage) bool {
-		return len(v) == 0 || bytes.Equal(bytes.TrimSpace(v), []byte("null"))
-	})
-	data, err = json.Marshal(fields)
-	if err != nil {
-		return nil, fmt.Errorf("writing the request: %w", err)
-	}
-	return data, nil
 }
 
 // newHTTPClient returns a client that keeps a connection for every concurrent

@@ -1,0 +1,20 @@
+package judgebench
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestSharedLimit_FindsWhatTheEndpointAllows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a quarter of a minute")
+	}
+	t.Parallel()
+	share429, throughput, err := SharedLimit(t.Context())
+	require.NoError(t, err)
+	t.Logf("429 on %.2f%% of the calls, %.3f of what the endpoint allows", 100*share429, throughput)
+	require.Less(t, share429, 0.02)
+	require.GreaterOrEqual(t, throughput, 0.9)
+	require.LessOrEqual(t, throughput, 1.01)
+}
