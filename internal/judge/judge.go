@@ -66,7 +66,8 @@ type Error struct {
 	// Queued: nothing was asked, since the turn under a limit of our own did
 	// not come in time. It says nothing about the endpoint.
 	Queued bool
-	// Down is for how long no endpoint has been up; 0 where one is.
+	// Down is for how long no endpoint has given anything but failures and
+	// 429s; 0 where one has.
 	Down time.Duration
 	// Meta counts what the failed attempts cost.
 	Meta Meta

@@ -20,11 +20,11 @@ type failing struct {
 const failingMax = 100_000
 
 // failed notes a temporary failure at now, and returns for how long the judge
-// has failed this step. Waiting for our own limit is no failure, and an endpoint
-// that has been down all the while has failed every step.
+// has failed this step. Waiting for our own limit is no failure, but where
+// endpoints have failed all the while, they have failed every step.
 func (f *failing) failed(seq uint64, je *judge.Error, now time.Time) time.Duration {
 	if je.Queued {
-		return 0
+		return je.Down
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -3,6 +3,7 @@ package limit
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -113,6 +114,9 @@ func (l *Limiter) poke() {
 // may be sent, and returns the context to send it under, which ends with the
 // lease, and what to call once it has ended.
 func (l *Limiter) Acquire(ctx context.Context, tokens int) (context.Context, func(llm.Outcome), error) {
+	if most := l.cfg.Limits.TokensPerMinute; most > 0 && tokens > most {
+		return nil, nil, fmt.Errorf("a call of about %d tokens is over the limit of %d a minute", tokens, most)
+	}
 	w := &waiter{cost: tokens, ready: make(chan struct{})}
 	l.mu.Lock()
 	l.queue = append(l.queue, w)

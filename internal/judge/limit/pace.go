@@ -1,5 +1,7 @@
 package limit
 
+import "math"
+
 // pacer spreads what a rate allows over time. The clock it keeps is the time up
 // to which the rate is spoken for, in nanoseconds.
 type pacer struct {
@@ -12,18 +14,24 @@ type pacer struct {
 // requestPacer sends one request after another: in no second more than rate.
 func requestPacer(rate float64) pacer { return pacer{each: 1e9 / rate, burst: 1e9 / rate} }
 
-// tokenPacer lets a tenth of a minute's tokens go at once and paces the rest by
-// a little under nine tenths of the rate, so that no minute sees more than the
-// rate, even where the pacing of requests sends them up to a horizon later.
+// usualCall is more tokens than a call of ours takes, as a rule: so many may go
+// at once even under a small limit, at the price of what is left for later.
+const usualCall = 4000
+
+// tokenPacer lets some of a minute's tokens go at once and paces the rest, so
+// that no minute sees more than perMinute, even where the pacing of requests
+// sends them up to a horizon later.
 func tokenPacer(perMinute int) pacer {
-	each := 60e9 / (0.88 * float64(perMinute))
-	return pacer{each: each, burst: 0.1 * float64(perMinute) * each}
+	all := float64(perMinute)
+	burst := max(0.1*all, min(usualCall, 0.5*all))
+	each := 60e9 / (0.98 * (all - burst))
+	return pacer{each: each, burst: burst * each}
 }
 
 // book speaks for amount units from now on: the clock after it, and when they
 // may be sent.
 func (p pacer) book(clock, now int64, amount int) (next, at int64) {
-	next = max(clock, now) + int64(p.each*float64(amount))
+	next = max(clock, now) + int64(math.Ceil(p.each*float64(amount)))
 	return next, max(now, next-int64(p.burst))
 }
 

@@ -2,6 +2,7 @@ package limit
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"time"
 )
@@ -26,7 +27,7 @@ const (
 	// mostConcurrent is as far as a limit rises by itself.
 	mostConcurrent = 4096
 	// turnLength is how long a process may keep a slot that another lacks.
-	turnLength = 2 * time.Second
+	turnLength = time.Second
 	// horizon is how far ahead sends are booked; a killed process loses no
 	// more than that.
 	horizon = time.Second
@@ -184,6 +185,7 @@ func (s State) target(id string, now int64) int {
 func (s *State) book(l Limits, now int64, costs []int, g *Grant) {
 	for _, cost := range costs {
 		at, requests, tokens := now, s.Requests, s.Tokens
+		ahead := requests // what others' bookings make us wait for
 		if l.PerSecond > 0 {
 			var sent int64
 			requests, sent = requestPacer(l.PerSecond).book(requests, now, 1)
@@ -193,13 +195,14 @@ func (s *State) book(l Limits, now int64, costs []int, g *Grant) {
 			var sent int64
 			tokens, sent = tokenPacer(l.TokensPerMinute).book(tokens, now, cost)
 			at = max(at, sent)
+			ahead = max(ahead, s.Tokens-int64(tokenPacer(l.TokensPerMinute).burst))
 		}
-		if at > now+int64(horizon) {
-			g.Later = at - int64(horizon)
+		if ahead > now+int64(horizon) {
+			g.Later = ahead - int64(horizon)
 			return
 		}
 		if l.PerSecond > 0 { // sent late for its tokens, it is the later one's turn that moves
-			requests = max(requests, at+int64(requestPacer(l.PerSecond).each))
+			requests = max(requests, at+int64(math.Ceil(requestPacer(l.PerSecond).each)))
 		}
 		s.Requests, s.Tokens = requests, tokens
 		g.Sends = append(g.Sends, at)

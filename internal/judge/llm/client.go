@@ -238,7 +238,7 @@ func tokens(lp *openai.LogProbs) []Token {
 // fail types err. The budget running out before any response is the judge's
 // time-out and final; everything that a later call may not meet is temporary.
 func (c *Client) fail(ctx context.Context, ex *exchange, meta judge.Meta, err error) error {
-	out := &judge.Error{Reason: schema.ReasonJudgeError, Meta: meta}
+	out := &judge.Error{Reason: schema.ReasonJudgeError, Meta: meta, Down: c.t.pool.fruitless()}
 	var status *statusError
 	hasStatus := errors.As(err, &status)
 	if hasStatus {
@@ -249,7 +249,7 @@ func (c *Client) fail(ctx context.Context, ex *exchange, meta judge.Meta, err er
 	case errors.Is(err, errQueued):
 		out.Temporary, out.Queued = true, true
 	case errors.As(err, &down):
-		out.Temporary, out.RetryAfter, out.Down = true, down.next, c.t.now().Sub(down.since)
+		out.Temporary, out.RetryAfter = true, down.next
 	case errors.Is(ctx.Err(), context.DeadlineExceeded) && !ex.answered:
 		out.Reason = schema.ReasonJudgeTimeout
 	case ctx.Err() != nil: // cancelled, or out of time after answers that could be retried

@@ -34,7 +34,8 @@ type endpoint struct {
 	failures int     // in a row
 	restful  time.Time
 	state    int
-	since    time.Time // of the first failure in a row
+	since    time.Time // nothing but failures and 429s since then; zero where it answers
+	latest   time.Time // of these
 	probes   int
 	next     time.Time // of the next probe
 }
@@ -82,14 +83,15 @@ func (e *endpoint) ended(h health, took, rest time.Duration, now time.Time, limi
 			e.latency = took.Seconds()
 		}
 		e.latency += smoothing * (took.Seconds() - e.latency)
-		fallthrough
+		e.since = time.Time{}
+		up = e.state != StateUp
+		e.failures, e.probes, e.state, e.restful = 0, 0, StateUp, time.Time{}
 	case healthBusy:
+		e.fruitless(now)
 		up = e.state != StateUp
 		e.failures, e.probes, e.state, e.restful = 0, 0, StateUp, now.Add(rest)
 	case healthBad:
-		if e.failures == 0 {
-			e.since = now
-		}
+		e.fruitless(now)
 		e.failures++
 		e.restful = now.Add(max(rest, min(firstPause<<min(e.failures-1, 10), lastPause)))
 		if limit > 0 && e.failures >= limit && e.state == StateUp {
@@ -98,6 +100,17 @@ func (e *endpoint) ended(h health, took, rest time.Duration, now time.Time, limi
 		}
 	}
 	return down, up
+}
+
+// stale is how long after a failure the next one no longer belongs to the same
+// outage: more than any wait between two calls.
+const stale = 2 * time.Minute
+
+func (e *endpoint) fruitless(now time.Time) {
+	if e.since.IsZero() || now.Sub(e.latest) > stale {
+		e.since = now
+	}
+	e.latest = now
 }
 
 // probe reports whether a probe is due, and claims it.

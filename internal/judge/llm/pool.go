@@ -3,6 +3,7 @@ package llm
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"sync"
 	"time"
@@ -86,6 +87,23 @@ func (p *pool) downError(now time.Time) *downError {
 		e.mu.Unlock()
 	}
 	return d
+}
+
+// fruitless is for how long no endpoint has given anything but failures and
+// 429s; 0 where one has.
+func (p *pool) fruitless() time.Duration {
+	now := p.now()
+	least := time.Duration(math.MaxInt64)
+	for _, e := range p.endpoints {
+		e.mu.Lock()
+		since := e.since
+		e.mu.Unlock()
+		if since.IsZero() {
+			return 0
+		}
+		least = min(least, now.Sub(since))
+	}
+	return least
 }
 
 func (p *pool) announce() {
