@@ -36,4 +36,4 @@ fi
 export STEPGAP_SECRET=trial
 "$BUILD/bin/stepgap" trial --twice --out "$report/test-llm.json" "${own[@]}" "$@" -- \
 	--llm-url "$STEPGAP_LLM_URL" --llm-model "${STEPGAP_LLM_MODEL:?names the model to ask for}" \
-	--llm-logprobs 5 --llm-call-timeout 170s --budget 3m
+	--llm-logprobs 5 --llm-call-timeout 170s --budget 3m --cache-ttl 0
