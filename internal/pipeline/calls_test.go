@@ -115,7 +115,7 @@ func (p *Pipeline) gauge(t *testing.T, name string) float64 {
 
 func TestPromise_P3_OneHungCallOf512DelaysOnlyItsOwnStep(t *testing.T) {
 	t.Parallel()
-	const n, hung, budget = 512, 200, 20 * time.Second
+	const n, hung, budget = 512, 200, 40 * time.Second
 	srv := llmtest.New(t)
 	hang := srv.Hang()
 	srv.Then(func(w http.ResponseWriter, r *http.Request, c llmtest.Call) {
@@ -134,6 +134,7 @@ func TestPromise_P3_OneHungCallOf512DelaysOnlyItsOwnStep(t *testing.T) {
 		return "Who was the father?"
 	}, 30*time.Minute)
 	require.Eventually(t, func() bool { return p.count(t, bus.StreamLabels) == n-1 }, patience, 20*time.Millisecond)
+	t.Logf("511 labels after %s", time.Since(began))
 	require.Less(t, time.Since(began), budget, "511 are there before the hung one has had its time")
 	for i, id := range all {
 		if i != hung {

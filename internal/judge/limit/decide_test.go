@@ -149,8 +149,8 @@ func TestState_BooksNoMoreThanTheRate(t *testing.T) {
 			var g Grant
 			s, g = s.Next(l, now, Turn{ID: "a", Want: len(costs), Busy: len(costs), Costs: costs})
 			for i, at := range g.Sends {
-				if at < now || at > now+int64(3*time.Minute) {
-					t.Fatalf("booked for %s from now", time.Duration(at-now))
+				if at < now {
+					t.Fatalf("booked for %s ago", time.Duration(now-at))
 				}
 				sends = append(sends, send{at, costs[i]})
 			}

@@ -28,12 +28,21 @@ func tokenPacer(perMinute int) pacer {
 	return pacer{each: each, burst: burst * each}
 }
 
-// book speaks for amount units from now on: the clock after it, and when they
-// may be sent.
-func (p pacer) book(clock, now int64, amount int) (next, at int64) {
-	next = max(clock, now) + int64(math.Ceil(p.each*float64(amount)))
-	return next, max(now, next-int64(p.burst))
+func (p pacer) time(amount int) int64 { return int64(math.Ceil(p.each * float64(amount))) }
+
+// at is when amount units may be sent at the earliest. What is more than a burst
+// waits until all before it is paid for and its own time has passed as well, or
+// it would come on top of a burst.
+func (p pacer) at(clock, now int64, amount int) int64 {
+	own := p.time(amount)
+	if float64(own) > math.Ceil(p.burst) {
+		return max(now, clock+own)
+	}
+	return max(now, max(clock, now)+own-int64(p.burst))
 }
+
+// sent is the clock after amount units that are sent at that time.
+func (p pacer) sent(clock, at int64, amount int) int64 { return max(clock, at) + p.time(amount) }
 
 // refund gives back amount units that were booked and not used.
 func (p pacer) refund(clock int64, amount int) int64 { return clock - int64(p.each*float64(amount)) }

@@ -2,7 +2,6 @@ package limit
 
 import (
 	"maps"
-	"math"
 	"slices"
 	"time"
 )
@@ -181,30 +180,23 @@ func (s State) target(id string, now int64) int {
 	return share(s.Adaptive.Limit, wants, now/int64(turnLength))[i]
 }
 
-// book gives the waiting calls their times, in order, as far as the horizon.
+// book gives the waiting calls their times, in order, as long as what is spoken
+// for already is within the horizon.
 func (s *State) book(l Limits, now int64, costs []int, g *Grant) {
+	var requests, tokens pacer // by default without a rate: all may go at once
+	if l.PerSecond > 0 {
+		requests = requestPacer(l.PerSecond)
+	}
+	if l.TokensPerMinute > 0 {
+		tokens = tokenPacer(l.TokensPerMinute)
+	}
 	for _, cost := range costs {
-		at, requests, tokens := now, s.Requests, s.Tokens
-		ahead := requests // what others' bookings make us wait for
-		if l.PerSecond > 0 {
-			var sent int64
-			requests, sent = requestPacer(l.PerSecond).book(requests, now, 1)
-			at = max(at, sent)
-		}
-		if l.TokensPerMinute > 0 {
-			var sent int64
-			tokens, sent = tokenPacer(l.TokensPerMinute).book(tokens, now, cost)
-			at = max(at, sent)
-			ahead = max(ahead, s.Tokens-int64(tokenPacer(l.TokensPerMinute).burst))
-		}
-		if ahead > now+int64(horizon) {
+		if ahead := max(s.Requests, s.Tokens-int64(tokens.burst)); ahead > now+int64(horizon) {
 			g.Later = ahead - int64(horizon)
 			return
 		}
-		if l.PerSecond > 0 { // sent late for its tokens, it is the later one's turn that moves
-			requests = max(requests, at+int64(math.Ceil(requestPacer(l.PerSecond).each)))
-		}
-		s.Requests, s.Tokens = requests, tokens
+		at := max(requests.at(s.Requests, now, 1), tokens.at(s.Tokens, now, cost))
+		s.Requests, s.Tokens = requests.sent(s.Requests, at, 1), tokens.sent(s.Tokens, at, cost)
 		g.Sends = append(g.Sends, at)
 	}
 }
