@@ -2,10 +2,11 @@ package nli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
+	"time"
 
+	"github.com/stepgap/stepgap/internal/lru"
 	"github.com/stepgap/stepgap/pkg/schema"
 	"golang.org/x/sync/semaphore"
 )
@@ -15,18 +16,26 @@ type BatcherOptions struct {
 	// Lanes is how many batches run at once; default 1. On CPU the best use of
 	// n cores is n lanes of one thread each; a GPU wants 1 or 2.
 	Lanes int
-	// TokenBudget bounds a batch: rows times its longest row; default 4096.
+	// TokenBudget bounds a batch: rows times its longest row; default 512. On
+	// CPU more brings nothing but longer waits; a GPU wants 16384 or so.
 	TokenBudget int
-	// MaxRows bounds a batch's rows; default 64.
+	// MaxRows bounds a batch's rows; default 64. With 1 every pair runs alone,
+	// in a shape of its own.
 	MaxRows int
 	// MaxPadding is the share of a batch that may be padding; default 0.05.
 	MaxPadding float64
+	// Spread shares a few pairs out over all lanes that are free, as fits
+	// lanes on cores of their own. Without it the first takes all it can.
+	Spread bool
 	// MaxWaiting bounds the pairs that wait for a lane; default 4096. A caller
 	// that would exceed it blocks until there is room or its ctx ends, which
 	// is how a busy model pushes back.
 	MaxWaiting int
 	// CacheSize is how many results are kept; default 65536, negative for none.
 	CacheSize int
+	// NoJoin runs a pair that is on its way already again for each caller: for
+	// measurements alone.
+	NoJoin bool
 }
 
 func (o BatcherOptions) withDefaults() BatcherOptions {
@@ -36,7 +45,7 @@ func (o BatcherOptions) withDefaults() BatcherOptions {
 		}
 	}
 	def(&o.Lanes, 1)
-	def(&o.TokenBudget, 4096)
+	def(&o.TokenBudget, 512)
 	def(&o.MaxRows, 64)
 	def(&o.MaxWaiting, 4096)
 	def(&o.CacheSize, 65536)
@@ -55,14 +64,13 @@ type Batcher struct {
 	model Model
 	info  Info
 	opts  BatcherOptions
-	cache *cache
+	cache *lru.Cache[key, schema.Scores]
 	room  *semaphore.Weighted // one unit a waiting entry
 	lanes sync.WaitGroup
-	stop  context.CancelFunc
 
 	mu      sync.Mutex
 	wake    *sync.Cond
-	waiting []*entry // in order of arrival
+	waiting queue
 	flight  map[key]*entry
 	idle    int
 	closed  bool
@@ -72,30 +80,35 @@ type Batcher struct {
 // entry is a pair on its way. Guarded by Batcher.mu until done is closed;
 // scores and err are read-only afterwards.
 type entry struct {
-	key     key
-	enc     Encoding
-	waiters int
-	running bool
-	done    chan struct{}
-	scores  schema.Scores
-	err     error
+	key      key
+	enc      Encoding
+	since    time.Time // when it began to wait
+	deadline time.Time // the last of its waiters'; zero if one of them has none
+	waiters  int
+	done     chan struct{}
+	scores   schema.Scores
+	err      error
+
+	// Of the queue: neighbours by arrival, and among those of equal length.
+	queued             bool
+	prev, next         *entry
+	samePrev, sameNext *entry
 }
 
 // NewBatcher starts a batcher over model. The caller closes the batcher
 // before the model.
 func NewBatcher(model Model, opts BatcherOptions) *Batcher {
 	opts = opts.withDefaults()
-	ctx, stop := context.WithCancel(context.Background())
 	b := &Batcher{
-		model: model, info: model.Info(), opts: opts, stop: stop,
-		cache:  newCache(opts.CacheSize),
+		model: model, info: model.Info(), opts: opts,
+		cache:  lru.New[key, schema.Scores](opts.CacheSize),
 		room:   semaphore.NewWeighted(int64(opts.MaxWaiting)),
 		flight: make(map[key]*entry),
 	}
 	b.wake = sync.NewCond(&b.mu)
 	for range opts.Lanes {
 		b.lanes.Add(1)
-		go b.lane(ctx)
+		go b.lane()
 	}
 	return b
 }
@@ -106,76 +119,104 @@ func (b *Batcher) Info() Info { return b.info }
 // CountTokens counts a text's tokens.
 func (b *Batcher) CountTokens(text string) (int, error) { return b.model.CountTokens(text) }
 
+// encodeAhead is how many pairs of one request are encoded before they are
+// queued. The lanes then run the first while the rest is encoded.
+const encodeAhead = 64
+
 // Score implements Scorer.
 func (b *Batcher) Score(ctx context.Context, pairs []Pair) ([]schema.Scores, error) {
 	out := make([]schema.Scores, len(pairs))
-	for from := 0; from < len(pairs); {
-		// A request larger than the queue goes in parts, or it would wait for
-		// room that only it can make.
-		to := min(len(pairs), from+b.opts.MaxWaiting)
-		if err := b.scorePart(ctx, pairs[from:to], out[from:to]); err != nil {
+	entries := make([]*entry, len(pairs)) // nil where the cache answered
+	// In parts also because a request larger than the queue would wait for
+	// room that only it can make.
+	step := min(encodeAhead, b.opts.MaxWaiting)
+	for from := 0; from < len(pairs); from += step {
+		to := min(len(pairs), from+step)
+		if err := b.send(ctx, pairs[from:to], from, entries[from:to], out[from:to]); err != nil {
+			b.leave(entries[:from])
 			return nil, err
 		}
-		from = to
+	}
+	if err := b.await(ctx, entries, out); err != nil {
+		return nil, err
 	}
 	return out, nil
 }
 
-func (b *Batcher) scorePart(ctx context.Context, pairs []Pair, out []schema.Scores) error {
-	entries := make([]*entry, len(pairs)) // nil where the cache answered
-	var fresh []*entry
+// send answers pairs from the cache, or encodes and queues them. When it fails,
+// none of them is queued. first is the first pair's place in the request.
+func (b *Batcher) send(ctx context.Context, pairs []Pair, first int, entries []*entry, out []schema.Scores) error {
+	start := time.Now()
+	deadline, _ := ctx.Deadline()
+	fresh, hits := 0, uint64(0)
 	for i, p := range pairs {
 		k := pairKey(b.info.Hash, p)
-		if s, ok := b.cache.get(k); ok {
+		if s, ok := b.cache.Get(k); ok {
 			out[i] = s
-			b.count(func(s *Stats) { s.CacheHits++ })
+			hits++
 			continue
 		}
 		enc, err := b.model.Encode(p)
 		if err != nil {
-			return fmt.Errorf("encoding pair %d: %w", i, err)
+			return fmt.Errorf("encoding pair %d: %w", first+i, err)
 		}
-		entries[i] = &entry{key: k, enc: enc, done: make(chan struct{})}
-		fresh = append(fresh, entries[i])
+		entries[i] = &entry{key: k, enc: enc, deadline: deadline, done: make(chan struct{})}
+		fresh++
 	}
-	if len(fresh) == 0 {
+	spent := time.Since(start)
+	b.count(func(s *Stats) { s.CacheHits += hits; s.Encoded += spent })
+	if fresh == 0 {
 		return ctx.Err()
 	}
-	if err := b.room.Acquire(ctx, int64(len(fresh))); err != nil {
+	if err := b.room.Acquire(ctx, int64(fresh)); err != nil {
 		return fmt.Errorf("waiting for room in the NLI queue: %w", err)
 	}
-	if err := b.enqueue(entries, len(fresh)); err != nil {
-		return err
-	}
-	return b.await(ctx, entries, out)
+	return b.enqueue(entries, fresh, out)
 }
 
 // enqueue adds entries to the queue, all at once so that they can share a
-// batch; an entry whose pair is on its way already is replaced by that one.
-func (b *Batcher) enqueue(entries []*entry, fresh int) error {
+// batch; an entry whose pair is on its way already is replaced by that one, and
+// one whose pair has got its scores since the cache was asked is answered.
+func (b *Batcher) enqueue(entries []*entry, fresh int, out []schema.Scores) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
 		b.room.Release(int64(fresh))
 		return ErrClosed
 	}
+	now := time.Now()
 	for i, e := range entries {
 		if e == nil {
 			continue
 		}
-		if there, ok := b.flight[e.key]; ok {
+		if there, ok := b.flight[e.key]; ok && !b.opts.NoJoin {
 			entries[i] = there
-			there.waiters++
+			there.join(e.deadline)
 			b.room.Release(1)
 			b.stats.Joined++
 			continue
 		}
-		e.waiters = 1
+		// A lane caches scores before it forgets the pair.
+		if scores, ok := b.cache.Get(e.key); ok {
+			entries[i], out[i] = nil, scores
+			b.room.Release(1)
+			b.stats.CacheHits++
+			continue
+		}
+		e.waiters, e.since = 1, now
 		b.flight[e.key] = e
-		b.waiting = append(b.waiting, e)
+		b.waiting.push(e)
 	}
 	b.wake.Broadcast()
 	return nil
+}
+
+// join adds a waiter whose deadline may be later than those of the others.
+func (e *entry) join(deadline time.Time) {
+	e.waiters++
+	if deadline.IsZero() || (!e.deadline.IsZero() && deadline.After(e.deadline)) {
+		e.deadline = deadline
+	}
 }
 
 func (b *Batcher) await(ctx context.Context, entries []*entry, out []schema.Scores) error {
@@ -203,115 +244,23 @@ func (b *Batcher) await(ctx context.Context, entries []*entry, out []schema.Scor
 func (b *Batcher) leave(entries []*entry) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	drop := make(map[*entry]bool)
 	for _, e := range entries {
 		if e == nil {
 			continue
 		}
 		e.waiters--
-		if e.waiters == 0 && !e.running && b.flight[e.key] == e {
-			drop[e] = true
-			delete(b.flight, e.key)
+		if e.waiters == 0 && e.queued {
+			b.waiting.remove(e)
+			b.forget(e)
+			b.room.Release(1)
 		}
-	}
-	b.remove(drop)
-}
-
-// remove takes entries out of the queue and gives their room back. b.mu is held.
-func (b *Batcher) remove(gone map[*entry]bool) {
-	kept := b.waiting[:0]
-	for _, e := range b.waiting {
-		if !gone[e] {
-			kept = append(kept, e)
-		}
-	}
-	b.room.Release(int64(len(b.waiting) - len(kept)))
-	clear(b.waiting[len(kept):])
-	b.waiting = kept
-}
-
-// lane runs one batch after another until the batcher is closed.
-func (b *Batcher) lane(ctx context.Context) {
-	defer b.lanes.Done()
-	for {
-		batch := b.take()
-		if batch == nil {
-			return
-		}
-		b.run(ctx, batch)
 	}
 }
 
-// take waits for entries and picks a batch; nil when closed.
-func (b *Batcher) take() []*entry {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.idle++
-	for len(b.waiting) == 0 && !b.closed {
-		b.wake.Wait()
-	}
-	idle := b.idle
-	b.idle--
-	if b.closed {
-		return nil
-	}
-	lengths := make([]int, len(b.waiting))
-	for i, e := range b.waiting {
-		lengths[i] = e.enc.Len()
-	}
-	// A few pairs are shared out over the lanes that are free.
-	rows := min(b.opts.MaxRows, (len(b.waiting)+idle-1)/idle)
-	chosen := pick(lengths, b.opts.TokenBudget, rows, b.opts.MaxPadding)
-	batch := make([]*entry, len(chosen))
-	gone := make(map[*entry]bool, len(chosen))
-	for i, at := range chosen {
-		batch[i] = b.waiting[at]
-		batch[i].running = true
-		gone[batch[i]] = true
-	}
-	b.remove(gone)
-	return batch
-}
-
-// run scores a batch. Where a batch fails, its pairs are tried alone, so that
-// one bad pair fails nobody else's.
-func (b *Batcher) run(ctx context.Context, batch []*entry) {
-	encs := make([]Encoding, len(batch))
-	tokens, longest := 0, 0
-	for i, e := range batch {
-		encs[i] = e.enc
-		tokens += e.enc.Len()
-		longest = max(longest, e.enc.Len())
-	}
-	rows, err := b.model.Run(ctx, encs)
-	if err == nil && len(rows) != len(batch) {
-		err = fmt.Errorf("model gave %d rows for %d pairs", len(rows), len(batch))
-	}
-	if err != nil && len(batch) > 1 && !errors.Is(err, ErrClosed) && ctx.Err() == nil {
-		for i := range batch {
-			b.run(ctx, batch[i:i+1])
-		}
-		return
-	}
-	for i, e := range batch {
-		if err != nil {
-			e.err = err
-			continue
-		}
-		e.scores, e.err = Probabilities(rows[i])
-		if e.err == nil {
-			b.cache.put(e.key, e.scores)
-		}
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.stats.Batches++
-	b.stats.Pairs += uint64(len(batch))
-	b.stats.Tokens += uint64(tokens)
-	b.stats.Padding += uint64(longest*len(batch) - tokens)
-	for _, e := range batch {
+// forget ends joining e. b.mu is held.
+func (b *Batcher) forget(e *entry) {
+	if b.flight[e.key] == e {
 		delete(b.flight, e.key)
-		close(e.done)
 	}
 }
 
@@ -321,17 +270,15 @@ func (b *Batcher) Close() error {
 	b.mu.Lock()
 	if !b.closed {
 		b.closed = true
-		for _, e := range b.waiting {
+		for e := b.waiting.oldest; e != nil; e = b.waiting.oldest {
+			b.waiting.remove(e)
+			b.room.Release(1)
 			e.err = ErrClosed
-			delete(b.flight, e.key)
-			close(e.done)
+			b.finish(e)
 		}
-		b.room.Release(int64(len(b.waiting)))
-		b.waiting = nil
 		b.wake.Broadcast()
 	}
 	b.mu.Unlock()
 	b.lanes.Wait()
-	b.stop()
 	return nil
 }

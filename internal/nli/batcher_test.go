@@ -9,10 +9,10 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stepgap/stepgap/pkg/schema"
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 )
 
 // wordModel counts bytes as tokens and gives logits that name the pair, so
@@ -75,6 +75,48 @@ func want(t *testing.T, m *wordModel, p Pair) schema.Scores {
 	s, err := Probabilities(Logits{Entailment: v})
 	require.NoError(t, err)
 	return s
+}
+
+// lateModel is held up once while it encodes.
+type lateModel struct {
+	wordModel
+	encoding, free chan struct{}
+	held           atomic.Bool
+}
+
+func (m *lateModel) Encode(p Pair) (Encoding, error) {
+	if m.held.CompareAndSwap(false, true) {
+		close(m.encoding)
+		<-m.free
+	}
+	return m.wordModel.Encode(p)
+}
+
+func TestPairScoredWhileAnotherCallerEncodesItIsNotRunAgain(t *testing.T) {
+	t.Parallel()
+	m := &lateModel{encoding: make(chan struct{}), free: make(chan struct{})}
+	b := NewBatcher(m, BatcherOptions{MaxWaiting: 2})
+	defer b.Close()
+	pairs := []Pair{{"premise", "claim"}, {"another", "claim"}}
+	first := make(chan []schema.Scores, 1)
+	go func() {
+		got, err := b.Score(t.Context(), pairs)
+		if err != nil {
+			t.Error(err)
+		}
+		first <- got
+	}()
+	<-m.encoding // it has missed the cache
+	second, err := b.Score(t.Context(), pairs[:1])
+	require.NoError(t, err)
+	close(m.free)
+	got := <-first
+	require.Equal(t, second[0], got[0])
+	require.Equal(t, want(t, &m.wordModel, pairs[1]), got[1])
+	require.Equal(t, int64(2), m.rows.Load())
+	require.Equal(t, uint64(1), b.Stats().CacheHits)
+	_, err = b.Score(t.Context(), []Pair{{"a", "b"}, {"c", "d"}}) // the queue has all of its room
+	require.NoError(t, err)
 }
 
 func TestBatcherGivesEachCallerItsOwnScores(t *testing.T) {
@@ -184,6 +226,102 @@ func TestBatcherCloseFailsWaiting(t *testing.T) {
 	})
 }
 
+func TestBatcherDropsWhatIsTooLate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &wordModel{gate: make(chan struct{})}
+		b := NewBatcher(m, BatcherOptions{})
+		first, second := make(chan error, 1), make(chan error, 1)
+		go func() { _, err := b.Score(t.Context(), []Pair{{"runs", ""}}); first <- err }()
+		synctest.Wait()
+		// A caller that was not scheduled since its deadline passed: its pair
+		// still lies in the queue.
+		late := &entry{key: key{1}, enc: Encoding{IDs: make([]int64, 4)}, deadline: time.Now().Add(time.Second), done: make(chan struct{})}
+		require.NoError(t, b.room.Acquire(t.Context(), 1))
+		require.NoError(t, b.enqueue([]*entry{late}, 1, make([]schema.Scores, 1)))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		go func() { _, err := b.Score(ctx, []Pair{{"in time", ""}}); second <- err }()
+		time.Sleep(time.Second)
+		m.gate <- struct{}{}
+		require.NoError(t, <-first)
+		m.gate <- struct{}{}
+		require.NoError(t, <-second)
+		<-late.done
+		require.ErrorIs(t, late.err, context.DeadlineExceeded)
+		require.Equal(t, int64(2), m.rows.Load())
+		require.Equal(t, uint64(1), b.Stats().Late)
+		require.NoError(t, b.Close())
+	})
+}
+
+func TestBatcherWaitsForTheLastDeadlineOfAPair(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	e := &entry{waiters: 1, deadline: now}
+	e.join(now.Add(time.Second))
+	require.Equal(t, now.Add(time.Second), e.deadline)
+	e.join(now)
+	require.Equal(t, now.Add(time.Second), e.deadline)
+	e.join(time.Time{})
+	e.join(now)
+	require.Zero(t, e.deadline, "one of them waits for ever")
+	require.Equal(t, 5, e.waiters)
+}
+
+// TestBatcherRunsWhileItEncodes: the model runs the head of a long request
+// while the rest of it is encoded.
+func TestBatcherRunsWhileItEncodes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &wordModel{}
+		b := NewBatcher(&slowEncoder{wordModel: m, from: "pair 064"}, BatcherOptions{})
+		defer b.Close()
+		var pairs []Pair
+		for i := range 2 * encodeAhead {
+			pairs = append(pairs, Pair{fmt.Sprintf("pair %03d", i), ""})
+		}
+		// The 65th pair is encoded only once some pair has run.
+		_, err := b.Score(t.Context(), pairs)
+		require.NoError(t, err)
+		require.Equal(t, int64(len(pairs)), m.rows.Load())
+	})
+}
+
+// slowEncoder encodes the pair `from` once the model has run a batch.
+type slowEncoder struct {
+	*wordModel
+	from string
+}
+
+func (m *slowEncoder) Encode(p Pair) (Encoding, error) {
+	for p.Premise == m.from && m.batches.Load() == 0 {
+		time.Sleep(time.Millisecond) // of the bubble's clock: it passes when all else waits
+	}
+	return m.wordModel.Encode(p)
+}
+
+// TestBatcherSpreadsFewPairs: with Spread, pairs that come together run on all
+// lanes that are free; without it, in one batch.
+func TestBatcherSpreadsFewPairs(t *testing.T) {
+	t.Parallel()
+	for _, spread := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			m := &wordModel{}
+			b := NewBatcher(m, BatcherOptions{Lanes: 2, Spread: spread})
+			defer b.Close()
+			synctest.Wait() // both lanes are idle
+			_, err := b.Score(t.Context(), []Pair{{"aa", ""}, {"bb", ""}, {"cc", ""}, {"dd", ""}})
+			require.NoError(t, err)
+			if spread {
+				require.GreaterOrEqual(t, m.batches.Load(), int64(2))
+			} else {
+				require.Equal(t, int64(1), m.batches.Load())
+			}
+		})
+	}
+}
+
 func TestBatcherOneBadPairFailsAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -239,31 +377,6 @@ func TestBatcherRefusesTooLong(t *testing.T) {
 	require.ErrorIs(t, err, ErrTooLong)
 }
 
-func TestPickKeepsItsLimits(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		lengths := rapid.SliceOfN(rapid.IntRange(1, 512), 1, 60).Draw(t, "lengths")
-		budget := rapid.IntRange(1, 4096).Draw(t, "budget")
-		rows := rapid.IntRange(1, 64).Draw(t, "rows")
-		padding := rapid.Float64Range(0, 0.5).Draw(t, "padding")
-		got := pick(lengths, budget, rows, padding)
-		require.LessOrEqual(t, len(got), rows)
-		require.Contains(t, got, 0, "the oldest is always taken")
-		seen, sum, longest := map[int]bool{}, 0, 0
-		for _, i := range got {
-			require.False(t, seen[i])
-			seen[i] = true
-			sum += lengths[i]
-			longest = max(longest, lengths[i])
-		}
-		if len(got) > 1 {
-			padded := longest * len(got)
-			require.LessOrEqual(t, padded, budget)
-			require.LessOrEqual(t, float64(padded-sum), padding*float64(padded)+1e-9)
-		}
-	})
-}
-
 func TestProbabilities(t *testing.T) {
 	t.Parallel()
 	inf := float32(math.Inf(1))
@@ -274,51 +387,14 @@ func TestProbabilities(t *testing.T) {
 	s, err := Probabilities(Logits{Entailment: 3e38, Neutral: -3e38})
 	require.NoError(t, err)
 	require.InDelta(t, 1, s.Entailment, 1e-9)
-	s, err = Probabilities(Logits{1, 2, 3})
+	s, err = Probabilities(Logits{Entailment: 1, Neutral: 2, Contradiction: 3})
 	require.NoError(t, err)
 	require.InDelta(t, 1, s.Entailment+s.Neutral+s.Contradiction, 1e-12)
 	require.Greater(t, s.Contradiction, s.Neutral)
 }
 
-func TestParseLabels(t *testing.T) {
+func TestPairsAreToldApartWhereTheirTextsJoinedAreNot(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		in   map[int]string
-		want LabelOrder
-		err  string
-	}{
-		{map[int]string{0: "entailment", 1: "neutral", 2: "contradiction"}, LabelOrder{0, 1, 2}, ""},
-		{map[int]string{2: "ENTAILMENT", 1: "NEUTRAL", 0: "CONTRADICTION"}, LabelOrder{2, 1, 0}, ""},
-		{map[int]string{0: "Contradiction", 1: "Entailment", 2: "Neutral"}, LabelOrder{1, 2, 0}, ""},
-		{map[int]string{0: "LABEL_0", 1: "LABEL_1", 2: "LABEL_2"}, LabelOrder{}, "says nothing"},
-		{map[int]string{0: "entailment", 1: "not_entailment"}, LabelOrder{}, "two classes"},
-		{map[int]string{0: "entailment", 1: "entails", 2: "neutral"}, LabelOrder{}, "twice"},
-		{map[int]string{0: "entailment", 1: "neutral", 7: "contradiction"}, LabelOrder{}, "ids 0 to 2"},
-		{nil, LabelOrder{}, "missing"},
-	} {
-		got, err := ParseLabels(c.in)
-		if c.err != "" {
-			require.ErrorContains(t, err, c.err, "%v", c.in)
-			continue
-		}
-		require.NoError(t, err, "%v", c.in)
-		require.Equal(t, c.want, got, "%v", c.in)
-	}
-}
-
-func TestCacheKeepsTheMostRecent(t *testing.T) {
-	t.Parallel()
-	c := newCache(2)
-	k := func(s string) key { return pairKey("m", Pair{s, ""}) }
-	c.put(k("a"), schema.Scores{Entailment: 1})
-	c.put(k("b"), schema.Scores{Neutral: 1})
-	_, ok := c.get(k("a"))
-	require.True(t, ok)
-	c.put(k("c"), schema.Scores{})
-	_, ok = c.get(k("b"))
-	require.False(t, ok)
-	_, ok = c.get(k("a"))
-	require.True(t, ok)
 	require.NotEqual(t, pairKey("m", Pair{"ab", "c"}), pairKey("m", Pair{"a", "bc"}))
 	require.NotEqual(t, pairKey("m", Pair{"a", "b"}), pairKey("n", Pair{"a", "b"}))
 }

@@ -45,8 +45,17 @@ type Info struct {
 	PairOverhead int
 	// Device is where it runs: "cpu" or "cuda:n".
 	Device string
-	// File is the name of the model file, such as "model.onnx".
+	// File is the model file, relative to the folder, such as "model.onnx".
 	File string
+	// Precision is fp32, fp16 or int8, by what the file computes with.
+	Precision string
+	// TwoWay: the model has two labels, entailed or not. It can't tell a
+	// contradiction from silence, so its Contradiction is always 0, and D can't
+	// answer contradicted_claim by it.
+	TwoWay bool
+	// Reference is how many reference pairs the model reproduced when it was
+	// loaded; 0: it has none, so nothing is known of its parity.
+	Reference int
 }
 
 // Short is name@hash with the first twelve digits of the hash, as trails
@@ -58,6 +67,10 @@ func (i Info) Short() string {
 	}
 	return i.Name + "@" + h
 }
+
+// Quantised reports whether the model computes with rounded weights, so that
+// its scores are only near those of the model that it was made from.
+func (i Info) Quantised() bool { return i.Precision != "" && i.Precision != "fp32" }
 
 // TokenCounter counts a text's tokens, special tokens not included.
 type TokenCounter interface {
@@ -87,6 +100,9 @@ type Logits struct {
 	Entailment    float32
 	Neutral       float32
 	Contradiction float32
+	// TwoWay: the model has no class for contradiction, and Contradiction means
+	// nothing.
+	TwoWay bool
 }
 
 // Model encodes pairs and runs padded batches. It is safe for concurrent use.
@@ -100,13 +116,17 @@ type Model interface {
 	Info() Info
 }
 
-// Probabilities turns logits into scores that sum to 1.
+// Probabilities turns logits into scores that sum to 1. Those of a two-way
+// model are shared out between entailment and neutral.
 func Probabilities(l Logits) (schema.Scores, error) {
 	e, n, c := float64(l.Entailment), float64(l.Neutral), float64(l.Contradiction)
 	for _, x := range [...]float64{e, n, c} {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			return schema.Scores{}, fmt.Errorf("logits (%v, %v, %v): %w", e, n, c, ErrNotFinite)
 		}
+	}
+	if l.TwoWay {
+		c = math.Inf(-1)
 	}
 	m := max(e, n, c)
 	e, n, c = math.Exp(e-m), math.Exp(n-m), math.Exp(c-m)

@@ -1,53 +1,69 @@
 package nli
 
-import "sort"
+// limits bound one batch.
+type limits struct {
+	budget     int     // tokens: rows times the longest row
+	rows       int     // rows
+	maxPadding float64 // share of the batch that may be padding
+}
 
-// pick chooses which of the waiting pairs share the next padded batch: always
-// the oldest (index 0, so that none waits forever), then those nearest to it in
-// length while rows*longest stays within budget tokens, rows within maxRows,
-// and padding within maxPadding of the batch. lengths are in order of arrival;
-// the result holds indices into it, the longest pair first.
-func pick(lengths []int, budget, maxRows int, maxPadding float64) []int {
-	if len(lengths) == 0 {
+// pick takes the next padded batch out of the queue: always the oldest pair, so
+// that none waits forever, then those nearest to it in length, the older first,
+// while the batch stays within its limits. The oldest runs alone where it is
+// longer than the budget. nil if nothing waits.
+func (q *queue) pick(lim limits) []*entry {
+	if q.oldest == nil {
 		return nil
 	}
-	byLen := make([]int, len(lengths))
-	for i := range byLen {
-		byLen[i] = i
-	}
-	sort.SliceStable(byLen, func(a, b int) bool { return lengths[byLen[a]] > lengths[byLen[b]] })
-	at := 0
-	for byLen[at] != 0 {
-		at++
-	}
-	lo, hi := at, at // byLen[lo..hi] is the batch; lo is the longest
-	tokens := lengths[0]
-	for hi-lo+1 < maxRows {
-		// The shorter neighbour adds padding for itself alone; the longer one
-		// lengthens every row.
-		up, down := lo-1, hi+1
-		costUp, costDown := -1, -1
-		if up >= 0 {
-			costUp = (lengths[byLen[up]] - lengths[byLen[lo]]) * (hi - lo + 1)
+	g := growing{limits: lim, longest: q.oldest.enc.Len()}
+	shortest := g.longest
+	g.take(q, q.oldest)
+	for len(g.batch) < lim.rows {
+		// A shorter pair is padded itself; for a longer one every row is.
+		down, up := shortest, g.longest
+		for down > 0 && q.at(down) == nil {
+			down--
 		}
-		if down < len(byLen) {
-			costDown = lengths[byLen[lo]] - lengths[byLen[down]]
+		for up < len(q.byLen) && q.at(up) == nil {
+			up++
 		}
-		next := down
-		if costDown < 0 || (costUp >= 0 && costUp < costDown) {
-			next = up
+		best, longer := g.fitting(q.at(down)), g.fitting(q.at(up))
+		if best == nil || (longer != nil && (up-g.longest)*len(g.batch) < g.longest-down) {
+			best = longer
 		}
-		if next < 0 || next >= len(byLen) {
+		if best == nil {
 			break
 		}
-		longest := lengths[byLen[min(lo, next)]]
-		padded := longest * (hi - lo + 2)
-		used := tokens + lengths[byLen[next]]
-		if padded > budget || float64(padded-used) > maxPadding*float64(padded) {
-			break
-		}
-		tokens = used
-		lo, hi = min(lo, next), max(hi, next)
+		shortest = min(shortest, best.enc.Len())
+		g.take(q, best)
 	}
-	return byLen[lo : hi+1]
+	return g.batch
+}
+
+// growing is a batch that is being put together.
+type growing struct {
+	limits
+	batch   []*entry
+	longest int
+	tokens  int
+}
+
+func (g *growing) take(q *queue, e *entry) {
+	q.remove(e)
+	g.batch = append(g.batch, e)
+	g.longest = max(g.longest, e.enc.Len())
+	g.tokens += e.enc.Len()
+}
+
+// fitting returns e if the batch stays within its limits with it, else nil.
+func (g *growing) fitting(e *entry) *entry {
+	if e == nil {
+		return nil
+	}
+	padded := max(g.longest, e.enc.Len()) * (len(g.batch) + 1)
+	padding := padded - g.tokens - e.enc.Len()
+	if padded > g.budget || float64(padding) > g.maxPadding*float64(padded) {
+		return nil
+	}
+	return e
 }

@@ -100,19 +100,28 @@ func endsClause(before string) bool {
 }
 
 // longest returns the last cut up to which the piece from cuts[from] fits; at
-// least one word, which must then fit by itself.
+// least one word, which must then fit by itself. Tokens grow about evenly with
+// words, so each count says where to look next.
 func longest(text string, cuts []cut, from, limit int, count TokenCounter) (int, error) {
 	lo, hi := from, min(len(cuts)-1, from+limit+1) // a word has a token or more
-	for lo < hi {
-		mid := (lo + hi + 1) / 2
-		ok, err := Fits(text[cuts[from].at:cuts[mid].at], limit, count)
+	guess := hi
+	if len(cuts)-1-from > limit {
+		guess = from + max(1, limit*3/4)
+	}
+	for tries := 0; lo < hi; tries++ {
+		at := min(max(guess, lo+1), hi)
+		n, err := count.CountTokens(text[cuts[from].at:cuts[at].at])
 		if err != nil {
-			return 0, err
+			return 0, fmt.Errorf("counting tokens: %w", err)
 		}
-		if ok {
-			lo = mid
+		if n <= limit {
+			lo = at
 		} else {
-			hi = mid - 1
+			hi = at - 1
+		}
+		guess = from + (at-from)*limit/max(n, 1)
+		if tries%4 == 3 { // very uneven words: halve
+			guess = (lo + hi + 1) / 2
 		}
 	}
 	if lo == from {

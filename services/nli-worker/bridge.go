@@ -151,7 +151,7 @@ func (b *bridges) resolve(ctx context.Context, claim string, hops int) (finding,
 // the premise has every word of the claim, it says what was asked.
 func (b *bridges) deny(ctx context.Context, claim string, f finding) (finding, error) {
 	answer := strings.Trim(b.answer, ` ."'`)
-	if !startsUpper(answer) || hasDigit(answer) || len(strings.Fields(answer)) > 6 || bareAnswer(answer) || nothingDiffers(f.pair.Premise, presumed(claim, b.question, b.answer)) {
+	if !deniable(b.answer) || nothingDiffers(f.pair.Premise, presumed(claim, b.question, b.answer)) {
 		return f, nil
 	}
 	const sure = 0.95
@@ -172,6 +172,13 @@ func (b *bridges) deny(ctx context.Context, claim string, f finding) (finding, e
 		}
 	}
 	return f, nil
+}
+
+// deniable reports an answer that may be what the question describes on its way: a
+// name.
+func deniable(answer string) bool {
+	answer = strings.Trim(answer, ` ."'`)
+	return startsUpper(answer) && !hasDigit(answer) && len(strings.Fields(answer)) <= 6 && !bareAnswer(answer)
 }
 
 // tailed proves a statement whose answer stands in a relative clause by the
@@ -208,7 +215,7 @@ func both(fit, bridged finding, asked int) finding {
 		out, other = fit, bridged
 	}
 	out.windows = append(out.windows[:len(out.windows):len(out.windows)], other.windows...)
-	out.pairs = asked
+	out.pairs, out.near = asked, out.near || other.near
 	return out
 }
 

@@ -127,3 +127,11 @@ func named(s, subject string) string {
 		return subject + "'s" + s[len(m[2]):]
 	}
 }
+
+func queries(claims []string) []evidence.Query {
+	out := make([]evidence.Query, len(claims))
+	for i, c := range claims {
+		out[i] = evidence.NewQuery(c)
+	}
+	return out
+}

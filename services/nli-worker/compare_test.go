@@ -7,7 +7,9 @@ import (
 )
 
 func quoteCandidate(title, text string) candidate {
-	return single(window{title: title, text: text, premise: premiseOf(title, text)})
+	w := window{title: title, text: text}
+	w.premise, w.titled = premiseOf(title, text)
+	return single(w)
 }
 
 func TestComparison(t *testing.T) {

@@ -62,13 +62,12 @@ func (c *Cross) Decide(ctx context.Context, item *tree.Item) (tree.Decision, err
 	if err != nil {
 		return tree.Decision{}, judgeError(item.Step, schema.StageCross, err)
 	}
-	return c.decide(item, up, combine(findings), countPairs(findings)), nil
+	return c.decide(item, up, combine(findings)), nil
 }
 
-func (c *Cross) decide(item *tree.Item, up upstream, f finding, pairs int) tree.Decision {
+func (c *Cross) decide(item *tree.Item, up upstream, f finding) tree.Decision {
 	end := func(gap schema.Gap, reason schema.Reason, detail string) tree.Decision {
-		e := c.entry(f, pairs, detail)
-		d := tree.Verdict(item, gap, reason, detail, e)
+		d := tree.Verdict(item, gap, reason, detail, c.entry(f, detail))
 		d.Quotes = decidingFirst(f.windows, item.Quotes)
 		return d
 	}
@@ -96,8 +95,8 @@ func (c *Cross) decide(item *tree.Item, up upstream, f finding, pairs int) tree.
 
 // entry is the trail entry of E; without scores where there was no premise to
 // ask about.
-func (c *Cross) entry(f finding, pairs int, detail string) schema.TrailEntry {
-	e := c.opts.entry(schema.StageCross, c.scorer.Info(), f, pairs, detail)
+func (c *Cross) entry(f finding, detail string) schema.TrailEntry {
+	e := entry(schema.StageCross, c.scorer.Info(), f, detail)
 	if f.outcome != entailed {
 		e.Outcome = "not_entailed"
 	}
@@ -118,7 +117,7 @@ func (c *Cross) judge(ctx context.Context, item *tree.Item, quotes []schema.Quot
 	if err != nil {
 		return nil, err
 	}
-	windows, err := passageWindows(item.Step.Passages, limit, c.scorer)
+	windows, err := passageWindows(item.Step.Passages, queries(claims), limit, c.scorer)
 	if err != nil {
 		return nil, err
 	}
@@ -178,11 +177,11 @@ func (c *Cross) sentence(ctx context.Context, item *tree.Item, claim string, quo
 	if err != nil {
 		return finding{}, err
 	}
-	asked := f.pairs + resolved.pairs
+	asked, near := f.pairs+resolved.pairs, f.near
 	if resolved.outcome == entailed {
 		f = resolved
 	}
-	f.pairs = asked
+	f.pairs, f.near = asked, near || resolved.near
 	return f, nil
 }
 
@@ -224,7 +223,9 @@ func (c *Cross) ask(ctx context.Context, candidates []candidate, hypotheses []st
 	if err != nil {
 		return finding{}, err
 	}
+	near := false
 	for i, s := range scores {
+		near = near || c.opts.near(s.Entailment, c.opts.Entailment)
 		f := finding{outcome: neutral, scores: s, pair: pairs[i], at: i / len(hypotheses), pairs: len(pairs)}
 		f.windows = candidates[f.at].windows
 		if s.Entailment >= c.opts.Entailment {
@@ -232,7 +233,7 @@ func (c *Cross) ask(ctx context.Context, candidates []candidate, hypotheses []st
 				f.note = lacks(pairs[i].Premise, pairs[i].Hypothesis)
 			}
 			if f.note == "" {
-				f.outcome = entailed
+				f.outcome, f.near = entailed, c.opts.near(s.Entailment, c.opts.Entailment)
 				return f, nil
 			}
 		}
@@ -240,6 +241,7 @@ func (c *Cross) ask(ctx context.Context, candidates []candidate, hypotheses []st
 			best = f
 		}
 	}
+	best.near = near
 	return best, nil
 }
 

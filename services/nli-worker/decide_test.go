@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -162,6 +163,85 @@ func TestLabelHoldsEveryQuoteThatProved(t *testing.T) {
 	require.Equal(t, schema.MatchWindow, got.Quotes[1].Match)
 }
 
+// The trail says where the premise stands, so that anyone can look it up, and
+// where a title was put into it.
+func TestTrailNamesTheWindowsThatDecided(t *testing.T) {
+	t.Parallel()
+	vale := passage("Orrin Vale", "Örrin’s kin were millers. He was born in Hull in 1901. The sea was near.", 2)
+	other := passage("Hull", "Hull is a port. Orrin Vale kept bees there.", 3)
+	scorer := &rules{rules: []rule{{"born in Hull", "born in Hull", 0.9, 0}, {"bees", "bees", 0.8, 0}}}
+	d, err := nliworker.NewLocal(scorer, nliworker.Defaults())
+	require.NoError(t, err)
+	for _, c := range []struct {
+		name, claim, text string
+		passage           schema.Passage
+		titled            bool
+		quotes            []schema.Quote
+	}{
+		{"a quote", "Orrin Vale was born in Hull.", "He was born in Hull in 1901.", vale, true, []schema.Quote{quoteOf(vale, "born in Hull")}},
+		{"a window", "Orrin Vale kept bees in Hull.", "Orrin Vale kept bees there.", other, true, nil},
+		{"a quote whose passage isn't at hand", "Orrin Vale kept bees.", "Orrin Vale kept bees", other, false,
+			[]schema.Quote{{Passage: "gone", ByStep: 1, Start: 40, End: 60, Text: "Orrin Vale kept bees", Match: schema.MatchExact}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := d.Decide(t.Context(), &tree.Item{Step: step(c.claim, vale, other), Quotes: c.quotes})
+			require.NoError(t, err)
+			require.Equal(t, schema.GapNone, got.Gap)
+			require.Len(t, got.Entry.Windows, 1)
+			w := got.Entry.Windows[0]
+			require.Equal(t, c.titled, w.Titled, got.Entry.Premise)
+			if w.Passage == "gone" {
+				require.Equal(t, schema.Window{Passage: "gone", ByStep: 1, Start: 40, End: 60}, w)
+				return
+			}
+			require.Equal(t, c.passage.Digest, w.Passage)
+			require.Equal(t, c.passage.ByStep, w.ByStep)
+			require.Equal(t, c.text, string([]rune(c.passage.Text)[w.Start:w.End]))
+		})
+	}
+}
+
+// Whatever score could have decided otherwise is flagged, not only those of the
+// pair that is shown.
+func TestScoresNearAThresholdAreFlagged(t *testing.T) {
+	t.Parallel()
+	vale := passage("Orrin Vale", "Orrin Vale was a miller. Orrin Vale was born in Hull. Orrin Vale bought a mill in 1901.", 3)
+	for _, c := range []struct {
+		name, claim, quote string
+		rules              []rule
+		want               schema.Gap
+		near               bool
+	}{
+		{"sure", "Orrin Vale was born in Hull.", "Orrin Vale was born in Hull.", []rule{{"Hull", "Hull", 0.9, 0}}, schema.GapNone, false},
+		{"hardly entailed", "Orrin Vale was born in Hull.", "Orrin Vale was born in Hull.", []rule{{"Hull", "Hull", 0.51, 0}}, schema.GapNone, true},
+		{"nearly entailed", "Orrin Vale was born in Hull.", "Orrin Vale was born in Hull.", []rule{{"Hull", "Hull", 0.49, 0}}, schema.GapMissingBridge, true},
+		{"nearly contradicted", "Orrin Vale was born in Hull.", "Orrin Vale was born in Hull.", []rule{{"Hull", "Hull", 0.51, 0.49}}, schema.GapNone, true},
+		{"another window nearly entails", "Orrin Vale was a miller in Hull.", "Orrin Vale was a miller.", []rule{{"born", "miller", 0.49, 0}}, schema.GapMissingBridge, true},
+		{"an earlier sentence hardly entailed", "Orrin Vale was a miller. Orrin Vale was born in Hull.", "Orrin Vale was born in Hull.",
+			[]rule{{"miller", "miller", 0.515, 0}, {"Hull", "Hull", 0.51, 0}}, schema.GapNone, true},
+		{"code sees another year", "Orrin Vale bought a mill in 1911.", "Orrin Vale bought a mill in 1901.", []rule{{"1901", "1911", 0.51, 0}}, schema.GapContradicted, false},
+		{"contradicted, whatever the other sentence is", "Orrin Vale was a miller. Orrin Vale was born in York.", "Orrin Vale was born in Hull.",
+			[]rule{{"miller", "miller", 0.51, 0}, {"Hull", "York", 0, 0.9}}, schema.GapContradicted, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			d, err := nliworker.NewLocal(&rules{rules: c.rules}, nliworker.Defaults())
+			require.NoError(t, err)
+			got, err := d.Decide(t.Context(), &tree.Item{Step: step(c.claim, vale), Quotes: []schema.Quote{quoteOf(vale, c.quote)}})
+			require.NoError(t, err)
+			require.Equal(t, c.want, got.Gap, got.Detail)
+			require.Equal(t, c.near, slices.Contains(got.Entry.Flags, schema.FlagNearThreshold), "%+v", got.Entry)
+			opts := nliworker.Defaults()
+			opts.Epsilon = 0
+			exact, err := nliworker.NewLocal(&rules{rules: c.rules}, opts)
+			require.NoError(t, err)
+			got, err = exact.Decide(t.Context(), &tree.Item{Step: step(c.claim, vale), Quotes: []schema.Quote{quoteOf(vale, c.quote)}})
+			require.NoError(t, err)
+			require.NotContains(t, got.Entry.Flags, schema.FlagNearThreshold)
+		})
+	}
+}
+
 func TestLongTextIsNeverCut(t *testing.T) {
 	t.Parallel()
 	long := passage("Orrin Vale", strings.Repeat("the mill by the river and ", 100)+"Orrin Vale was born in Hull.", 3)
@@ -210,6 +290,14 @@ func TestFailuresAreNoLabels(t *testing.T) {
 			require.ErrorContains(t, err, "r/o step 3")
 		}
 	}
+}
+
+func TestEpsilonOf(t *testing.T) {
+	t.Parallel()
+	fp32, int8 := nli.Info{Precision: "fp32"}, nli.Info{Precision: "int8"}
+	require.InDelta(t, nliworker.Defaults().Epsilon, nliworker.EpsilonOf(fp32, 0), 0)
+	require.Greater(t, nliworker.EpsilonOf(int8, 0), nliworker.EpsilonOf(fp32, 0))
+	require.InDelta(t, 0.1, nliworker.EpsilonOf(int8, 0.1), 0)
 }
 
 func TestOptionsValidate(t *testing.T) {

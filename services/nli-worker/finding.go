@@ -29,41 +29,47 @@ type finding struct {
 	note string
 	// computed: code decided from values in the quotes, so there are no scores.
 	computed bool
+	// near: a score came so near to its threshold that a little more or less
+	// would have changed the outcome.
+	near bool
 	// at is the candidate that decided, of those that were asked.
 	at int
 	// pairs is how many pairs the model was asked.
 	pairs int
 }
 
-// flags of the trail.
-const (
-	flagNear  = "near_threshold"
-	flagGuard = "guard"
-)
+// near reports whether a probability came within epsilon of its threshold.
+func (o Options) near(p, threshold float64) bool { return math.Abs(p-threshold) <= o.Epsilon }
 
-func (o Options) flags(f finding) []string {
-	var flags []string
-	near := func(p, threshold float64) bool { return math.Abs(p-threshold) <= o.Epsilon }
-	if near(f.scores.Contradiction, o.Contradiction) || near(f.scores.Entailment, o.Entailment) {
-		flags = append(flags, flagNear)
+func flags(f finding) []string {
+	var out []string
+	if f.near {
+		out = append(out, schema.FlagNearThreshold)
 	}
 	if f.note != "" {
-		flags = append(flags, flagGuard)
+		out = append(out, schema.FlagGuard)
 	}
-	return flags
+	return out
 }
 
 // entry is the trail entry of a stage that f decided.
-func (o Options) entry(stage schema.Stage, model nli.Info, f finding, pairs int, detail string) schema.TrailEntry {
+func entry(stage schema.Stage, model nli.Info, f finding, detail string) schema.TrailEntry {
 	scores := f.scores
-	e := judge.Meta{Judge: judge.KindNLI, Model: model.Short(), Calls: pairs, Detail: detail}.Entry(stage, string(f.outcome))
-	e.Scores, e.Premise, e.Hypothesis, e.Flags = &scores, f.pair.Premise, f.pair.Hypothesis, o.flags(f)
+	e := judge.Meta{Judge: judge.KindNLI, Model: model.Short(), Calls: f.pairs, Detail: detail}.Entry(stage, string(f.outcome))
+	e.Scores, e.Premise, e.Hypothesis, e.Flags = &scores, f.pair.Premise, f.pair.Hypothesis, flags(f)
+	if stage == schema.StageLocal && model.TwoWay {
+		e.Flags = append(e.Flags, schema.FlagNoContradiction)
+	}
+	for _, w := range f.windows[:min(len(f.windows), schema.MaxWindows)] {
+		e.Windows = append(e.Windows, w.place())
+	}
 	return e
 }
 
 // combine picks the finding that decides a claim of several sentences: any
 // contradicted one, else the first that is not entailed, else the least
-// surely entailed.
+// surely entailed. Its pairs are those of all, and unless it is contradicted,
+// any of them may have been near to a threshold.
 func combine(findings []finding) finding {
 	decides := findings[0]
 	for _, f := range findings[1:] {
@@ -71,6 +77,11 @@ func combine(findings []finding) finding {
 			f.outcome == entailed && decides.outcome == entailed && f.scores.Entailment < decides.scores.Entailment {
 			decides = f
 		}
+	}
+	decides.pairs = 0
+	for _, f := range findings {
+		decides.pairs += f.pairs
+		decides.near = decides.near || f.near && decides.outcome != contradicted
 	}
 	return decides
 }
@@ -84,12 +95,4 @@ func severity(o outcome) int {
 	default:
 		return 0
 	}
-}
-
-func countPairs(findings []finding) int {
-	n := 0
-	for _, f := range findings {
-		n += f.pairs
-	}
-	return n
 }

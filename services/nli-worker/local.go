@@ -46,7 +46,7 @@ func (l *Local) judge(ctx context.Context, item *tree.Item) ([]finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	windows, err := passageWindows(item.Step.Passages, limit, l.scorer)
+	windows, err := passageWindows(item.Step.Passages, queries(claims), limit, l.scorer)
 	if err != nil {
 		return nil, err
 	}
@@ -81,8 +81,7 @@ func (l *Local) decide(item *tree.Item, findings []finding) tree.Decision {
 	if f.note != "" {
 		detail += ": " + f.note
 	}
-	entry := l.opts.entry(schema.StageLocal, l.scorer.Info(), f, countPairs(findings), detail)
-	d := tree.Verdict(item, gap, "", detail, entry)
+	d := tree.Verdict(item, gap, "", detail, entry(schema.StageLocal, l.scorer.Info(), f, detail))
 	windows := f.windows
 	for _, other := range findings {
 		// E reads the quotes of this label, so all that proved something go

@@ -13,8 +13,8 @@ type Options struct {
 	// such, in (0, 1].
 	Contradiction float64 `json:"contradiction"`
 	Entailment    float64 `json:"entailment"`
-	// Epsilon: a deciding score this near to its threshold is flagged
-	// near_threshold in the trail.
+	// Epsilon: where a score that decides, or would have, is this near to its
+	// threshold, the trail is flagged near_threshold.
 	Epsilon float64 `json:"epsilon"`
 	// PremiseTokens bounds a premise, in the model's tokens. A pair never has
 	// more tokens than the model takes, whatever this says.
@@ -33,11 +33,31 @@ type Options struct {
 	Guard bool `json:"guard"`
 }
 
+// Epsilons of models that compute in fp32, and of quantised ones, whose scores
+// depend on the batch that a pair shares.
+const (
+	epsilon          = 0.02
+	epsilonQuantised = 0.05
+)
+
+// EpsilonOf is the epsilon that was configured, or the default for the model
+// where that is 0.
+func EpsilonOf(model nli.Info, configured float64) float64 {
+	switch {
+	case configured != 0:
+		return configured
+	case model.Quantised():
+		return epsilonQuantised
+	default:
+		return epsilon
+	}
+}
+
 // Defaults are the options for models whose thresholds were not calibrated:
 // a class counts when it has more probability than the others together.
 func Defaults() Options {
 	return Options{
-		Contradiction: 0.5, Entailment: 0.5, Epsilon: 0.02,
+		Contradiction: 0.5, Entailment: 0.5, Epsilon: epsilon,
 		PremiseTokens: 192, Windows: 3, QuoteMargin: 0.15, Related: 0.15, Guard: true,
 	}
 }

@@ -19,10 +19,11 @@ var (
 
 // premiseOf writes a window of a passage as the model reads it best: a pronoun
 // at its head replaced by the title, which it stands for; the title before it
-// where it names something else; a title that stands twice, once.
-func premiseOf(title, text string) string {
+// where it names something else; a title that stands twice, once. It says
+// whether the title was put in.
+func premiseOf(title, text string) (premise string, titled bool) {
 	if title == "" {
-		return text
+		return text, false
 	}
 	subject := strings.TrimSpace(namesake.ReplaceAllString(title, ""))
 	if subject == "" {
@@ -31,17 +32,17 @@ func premiseOf(title, text string) string {
 	if rest, twice := strings.CutPrefix(text, subject+" "); twice && strings.HasPrefix(rest, subject) {
 		text = rest
 	}
-	titled := evidence.Titled(title, text)
-	if titled == text || expletive.MatchString(text) {
-		return titled
+	before := evidence.Titled(title, text)
+	if before == text {
+		return text, false
 	}
 	m := pronounHead.FindStringSubmatch(text)
 	switch {
-	case m == nil:
-		return titled
+	case m == nil, expletive.MatchString(text):
+		return before, true
 	case m[1] != "":
-		return subject + text[len(m[1]):]
+		return subject + text[len(m[1]):], true
 	default:
-		return subject + "'s" + text[len(m[2]):]
+		return subject + "'s" + text[len(m[2]):], true
 	}
 }

@@ -20,6 +20,8 @@ func TestPremiseOf(t *testing.T) {
 		{"Orrin Vale", "Heron Hall stood in Hull.", "Orrin Vale: Heron Hall stood in Hull."},
 		{"Orrin Vale", "He sold what Orrin had built, said Vale.", "He sold what Orrin had built, said Vale."},
 	} {
-		require.Equal(t, c.want, premiseOf(c.title, c.text))
+		got, titled := premiseOf(c.title, c.text)
+		require.Equal(t, c.want, got)
+		require.Equal(t, len(c.want) > len(c.text), titled, c.text)
 	}
 }

@@ -2,6 +2,7 @@ package nliworker
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/stepgap/stepgap/internal/evidence"
@@ -49,10 +50,11 @@ func (s *sentence) judge(ctx context.Context, quotes []schema.Quote, windows []w
 		return finding{}, err
 	}
 	f := s.read(first, scores)
+	f.near = s.local.opts.unsure(f, scores)
 	if f.outcome != neutral {
 		return f, nil
 	}
-	more, err := s.others(core, ranking)
+	more, err := s.others(core, telling(ranking))
 	if err != nil || len(more) == 0 {
 		return f, err
 	}
@@ -61,10 +63,16 @@ func (s *sentence) judge(ctx context.Context, quotes []schema.Quote, windows []w
 		return finding{}, err
 	}
 	f.pairs += len(more)
+	o := s.local.opts
 	for i, c := range more {
 		if s.entails(c, scores[i]) {
-			return s.finding(entailed, c, scores[i], "", f.pairs), nil
+			won := s.finding(entailed, c, scores[i], "", f.pairs)
+			won.near = f.near || o.near(scores[i].Entailment, o.Entailment)
+			return won, nil
 		}
+	}
+	for i := range more {
+		f.near = f.near || o.near(scores[i].Entailment, o.Entailment)
 	}
 	return f, nil
 }
@@ -101,11 +109,14 @@ func (s *sentence) deciding(quotes []schema.Quote, windows []window, ranking []r
 	}
 }
 
-// read tests the deciding window: contradiction first, then entailment.
+// read tests the deciding window: contradiction first, then entailment. A window
+// that nobody quoted, and that holds no word of the claim but in its title,
+// decides nothing: any text under that title would be as near.
 func (s *sentence) read(c []candidate, scores []schema.Scores) finding {
 	o := s.local.opts
 	core, all := c[0], c[len(c)-1] // all is the widest
-	if scores[0].Contradiction >= o.Contradiction {
+	silent := core.windows[0].given == nil && s.query.Relevance(core.windows[0].text) == 0
+	if scores[0].Contradiction >= o.Contradiction && !silent {
 		if !o.Guard || aboutSame(core.premise, s.claim) && !nothingDiffers(core.premise, s.claim) {
 			return s.finding(contradicted, core, scores[0], "", len(c))
 		}
@@ -119,14 +130,14 @@ func (s *sentence) read(c []candidate, scores []schema.Scores) finding {
 		}
 	}
 	for i := range c {
-		if s.entails(c[i], scores[i]) {
+		if !silent && s.entails(c[i], scores[i]) {
 			return s.finding(entailed, c[i], scores[i], "", len(c))
 		}
 	}
 	note := ""
 	if o.Guard {
 		switch {
-		case scores[0].Contradiction >= o.Contradiction && !aboutSame(core.premise, s.claim):
+		case scores[0].Contradiction >= o.Contradiction && (silent || !aboutSame(core.premise, s.claim)):
 			note = "the evidence is about something else"
 		case scores[0].Contradiction >= o.Contradiction:
 			note = "the model sees a contradiction where no word differs"
@@ -137,6 +148,22 @@ func (s *sentence) read(c []candidate, scores []schema.Scores) finding {
 		}
 	}
 	return s.finding(neutral, core, scores[0], note, len(c))
+}
+
+// unsure reports whether a little more or less of a score would have changed
+// what was found in the deciding window; what code found stands whatever the
+// scores are.
+func (o Options) unsure(f finding, scores []schema.Scores) bool {
+	switch {
+	case f.outcome == contradicted && f.note != "":
+		return false
+	case f.outcome == contradicted:
+		return o.near(scores[0].Contradiction, o.Contradiction)
+	case f.outcome == entailed:
+		return o.near(scores[0].Contradiction, o.Contradiction) || o.near(f.scores.Entailment, o.Entailment)
+	}
+	return o.near(scores[0].Contradiction, o.Contradiction) ||
+		slices.ContainsFunc(scores, func(s schema.Scores) bool { return o.near(s.Entailment, o.Entailment) })
 }
 
 func (s *sentence) entails(c candidate, scores schema.Scores) bool {
@@ -205,20 +232,32 @@ func (s *sentence) others(core window, ranking []ranked) ([]candidate, error) {
 }
 
 // complement is the window which, together with core, holds most of the claim.
+// It must itself name what core or the claim names: a sentence that merely
+// stands under the same title, and lends a word that core lacks, proves nothing.
 func (s *sentence) complement(core window, ranking []ranked) (window, bool) {
 	const gain, looked = 0.1, 32
 	base := core.premise
 	best, found := s.query.Relevance(base)+gain, false
 	var w window
 	for i, r := range ranking {
-		if r.relevance == 0 || i == looked {
+		if i == looked {
 			break
 		}
-		if got := s.query.Relevance(base + " " + r.premise); got > best {
+		if got := s.query.Relevance(base + " " + r.premise); got > best && s.tied(r.window, core) {
 			best, w, found = got, r.window, true
 		}
 	}
 	return w, found
+}
+
+// tied reports whether w names something that core or the claim does. A pronoun
+// names the title that took its place.
+func (s *sentence) tied(w, core window) bool {
+	text := w.text
+	if w.titled && pronounHead.MatchString(w.text) {
+		text = w.premise
+	}
+	return sharesName(text, s.claim) || sharesName(text, core.premise)
 }
 
 // joined is one premise of several windows, each once, in the order given.

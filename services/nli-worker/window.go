@@ -2,6 +2,7 @@ package nliworker
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -18,16 +19,37 @@ type window struct {
 	// premise is the window as the model reads it: with its title before it,
 	// where the window doesn't name what the title does.
 	premise string
+	titled  bool          // the title was put into the premise
 	given   *schema.Quote // the quote that the window was made for
 	// first and last are the window's sentences, in sentences.
 	sentences   []evidence.Span
 	first, last int
+	// within is where the window begins in its quote, in code points, where its
+	// passage isn't at hand.
+	within int
 }
 
+// runOn is how many bytes for each token of a premise make a text that no
+// sentence is: tables, code, pages whose punctuation was lost.
+const runOn = 8
+
 // passageWindows returns a window for each sentence of the passages; sentences
-// longer than limit tokens come in pieces.
-func passageWindows(passages []schema.Passage, limit int, count nli.TokenCounter) ([]window, error) {
-	var out []window
+// longer than limit tokens come in pieces. Endless text that shares no word
+// with any of the claims is passed over, unless there is nothing else: cutting
+// it to measure would cost more than all the rest, and nothing in it can decide.
+func passageWindows(passages []schema.Passage, claims []evidence.Query, limit int, count nli.TokenCounter) ([]window, error) {
+	out, passed, err := windowsOf(passages, limit, count, func(text string) bool {
+		return len(text) > runOn*limit && !slices.ContainsFunc(claims, func(q evidence.Query) bool { return q.Relevance(text) > 0 })
+	})
+	if err == nil && len(out) == 0 && passed {
+		out, _, err = windowsOf(passages, limit, count, func(string) bool { return false })
+	}
+	return out, err
+}
+
+// windowsOf makes the windows of all sentences but those that are to be passed
+// over, and says whether there were any such.
+func windowsOf(passages []schema.Passage, limit int, count nli.TokenCounter, over func(text string) bool) (out []window, passed bool, err error) {
 	seen := make(map[string]bool)
 	for i := range passages {
 		p := &passages[i]
@@ -37,17 +59,30 @@ func passageWindows(passages []schema.Passage, limit int, count nli.TokenCounter
 		seen[p.Digest] = true
 		title, room, err := fitTitle(p.Title, limit, count)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		spans, err := sentences(p.Text, room, count)
-		if err != nil {
-			return nil, fmt.Errorf("cutting passage %q into sentences: %w", p.Title, err)
+		var spans []evidence.Span
+		var whole []bool
+		for _, s := range evidence.Sentences(p.Text) {
+			if over(s.In(p.Text)) {
+				spans, whole, passed = append(spans, s), append(whole, true), true
+				continue
+			}
+			parts, err := nli.SplitLong(p.Text, s, room, count)
+			if err != nil {
+				return nil, false, fmt.Errorf("cutting passage %q into sentences: %w", p.Title, err)
+			}
+			for _, part := range parts {
+				spans, whole = append(spans, part), append(whole, false)
+			}
 		}
 		for at := range spans {
-			out = append(out, newWindow(p, title, spans, at, at))
+			if !whole[at] {
+				out = append(out, newWindow(p, title, spans, at, at))
+			}
 		}
 	}
-	return out, nil
+	return out, passed, nil
 }
 
 // fitTitle returns the title to put before a passage's sentences, and how many
@@ -67,27 +102,11 @@ func fitTitle(title string, limit int, count nli.TokenCounter) (string, int, err
 	return title, limit - n, nil
 }
 
-// sentences splits a text into sentences, and those of more than limit tokens
-// into pieces.
-func sentences(text string, limit int, count nli.TokenCounter) ([]evidence.Span, error) {
-	var out []evidence.Span
-	for _, s := range evidence.Sentences(text) {
-		parts, err := nli.SplitLong(text, s, limit, count)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, parts...)
-	}
-	return out, nil
-}
-
 func newWindow(p *schema.Passage, title string, spans []evidence.Span, first, last int) window {
 	span := evidence.Span{Start: spans[first].Start, End: spans[last].End}
-	text := span.In(p.Text)
-	return window{
-		passage: p, title: title, text: text, premise: premiseOf(title, text),
-		sentences: spans, first: first, last: last,
-	}
+	w := window{passage: p, title: title, text: span.In(p.Text), sentences: spans, first: first, last: last}
+	w.premise, w.titled = premiseOf(title, w.text)
+	return w
 }
 
 // span is where the window stands in its passage, in bytes.
@@ -108,6 +127,17 @@ func (w window) quote() schema.Quote {
 	}
 }
 
+// place is where the window stands, as a trail names it.
+func (w window) place() schema.Window {
+	length := evidence.RuneOffset(w.text, len(w.text))
+	if w.passage == nil {
+		start := w.given.Start + w.within
+		return schema.Window{Passage: w.given.Passage, ByStep: w.given.ByStep, Start: start, End: start + length, Titled: w.titled}
+	}
+	start := evidence.RuneOffset(w.passage.Text, w.span().Start)
+	return schema.Window{Passage: w.passage.Digest, ByStep: w.passage.ByStep, Start: start, End: start + length, Titled: w.titled}
+}
+
 // quoteWindow is the window of the sentences that q stands in, or of q alone
 // where its passage isn't at hand. Where that has more than limit tokens, it is
 // the part most relevant to the claim.
@@ -123,8 +153,9 @@ func quoteWindow(q *schema.Quote, windows []window, claim evidence.Query, limit 
 			return window{}, fmt.Errorf("cutting the quote from %q: %w", q.Title, err)
 		}
 		for _, s := range spans {
-			text := s.In(q.Text)
-			parts = append(parts, window{title: title, text: text, premise: premiseOf(title, text)})
+			w := window{title: title, text: s.In(q.Text), within: evidence.RuneOffset(q.Text, s.Start)}
+			w.premise, w.titled = premiseOf(title, w.text)
+			parts = append(parts, w)
 		}
 	}
 	whole := parts[0]
@@ -211,6 +242,9 @@ func widen(w window, claim evidence.Query, related float64, reach, limit int, co
 type ranked struct {
 	window
 	relevance float64
+	// own is the relevance of the window's text without its title: what only
+	// stands under a title that the claim names has none.
+	own float64
 }
 
 // rank sorts windows by relevance to claim, the most relevant first. Relevance
@@ -220,12 +254,35 @@ func rank(windows []window, claim evidence.Query) []ranked {
 	out := make([]ranked, len(windows))
 	for i, w := range windows {
 		out[i] = ranked{window: w, relevance: claim.Relevance(w.premise)}
+		switch {
+		case !w.titled:
+			out[i].own = out[i].relevance
+		case out[i].relevance > 0:
+			out[i].own = claim.Relevance(w.text)
+		}
 	}
 	sort.SliceStable(out, func(i, j int) bool {
-		if out[i].relevance != out[j].relevance {
-			return out[i].relevance > out[j].relevance
+		a, b := out[i], out[j]
+		if a.relevance != b.relevance {
+			return a.relevance > b.relevance
 		}
-		return out[i].premise < out[j].premise
+		if a.own != b.own {
+			return a.own > b.own
+		}
+		return a.premise < b.premise
 	})
+	return out
+}
+
+// telling are those of ranking that hold words of the claim themselves. There
+// may be any number of others under a title that the claim names, and they must
+// not crowd these out.
+func telling(ranking []ranked) []ranked {
+	var out []ranked
+	for _, r := range ranking {
+		if r.own > 0 {
+			out = append(out, r)
+		}
+	}
 	return out
 }

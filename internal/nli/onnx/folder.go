@@ -19,6 +19,7 @@ type config struct {
 	ID2Label              map[string]string `json:"id2label"`
 	MaxPositionEmbeddings int               `json:"max_position_embeddings"`
 	PadTokenID            *int64            `json:"pad_token_id"`
+	ProblemType           string            `json:"problem_type"`
 }
 
 func readJSON(path string, into any) error {
@@ -32,16 +33,28 @@ func readJSON(path string, into any) error {
 	return nil
 }
 
-func (c config) labels() (nli.LabelOrder, error) {
-	byID := make(map[int]string, len(c.ID2Label))
-	for id, name := range c.ID2Label {
+// labels is the order of the model's classes, as o says it or else config.json.
+func (c config) labels(o override) (nli.LabelOrder, error) {
+	named, source := c.ID2Label, "id2label of config.json"
+	if o.Labels != nil {
+		named, source = o.Labels, "labels of "+overrideFile
+	}
+	if c.ProblemType == "multi_label_classification" {
+		return nli.LabelOrder{}, fmt.Errorf("config.json says problem_type multi_label_classification: the model scores each class by itself, and such scores can't be compared")
+	}
+	byID := make(map[int]string, len(named))
+	for id, name := range named {
 		n, err := strconv.Atoi(id)
 		if err != nil {
-			return nli.LabelOrder{}, fmt.Errorf("id2label has the key %q, which is no class number", id)
+			return nli.LabelOrder{}, fmt.Errorf("%s: the key %q is no class number", source, id)
 		}
 		byID[n] = name
 	}
-	return nli.ParseLabels(byID)
+	order, err := nli.ParseLabels(byID)
+	if err != nil {
+		return nli.LabelOrder{}, fmt.Errorf("%s: %w", source, err)
+	}
+	return order, nil
 }
 
 // maxTokens is the longest input that the model has positions for. RoBERTa

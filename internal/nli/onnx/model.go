@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"runtime"
 	"sync"
@@ -22,7 +21,9 @@ import (
 type Options struct {
 	// Dir is the model's folder.
 	Dir string
-	// File is the ONNX file in Dir; default "model.onnx".
+	// File is the ONNX file, relative to Dir. By default it is the one that
+	// stepgap.json names, else model.onnx or onnx/model.onnx, else the only one;
+	// several are an error that names them.
 	File string
 	// Library is the path of ONNX Runtime's shared library.
 	Library string
@@ -32,8 +33,23 @@ type Options struct {
 	// Device is auto, cpu, cuda or cuda:N; default auto, which takes a GPU if
 	// there is one and says in the log what it took.
 	Device string
-	// Log gets the one line about the device; default slog.Default().
+	// Deterministic is auto, on or off; default auto. It says what OpenScorer
+	// does where a pair's scores depend on what shares its batch.
+	Deterministic string
+	// Log gets a line about the device, one if the model can't tell
+	// contradictions, and one if it has no reference to be checked against;
+	// default slog.Default().
 	Log *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	return o
 }
 
 // Model is an open model. It is safe for concurrent use.
@@ -50,17 +66,9 @@ type Model struct {
 var _ nli.Model = (*Model)(nil)
 
 // Open reads, checks and loads a model. Where the folder holds reference.json,
-// the model must reproduce it (see checkParity) or is refused.
+// the model must reproduce it (see parity.go) or is refused.
 func Open(opts Options) (*Model, error) {
-	if opts.File == "" {
-		opts.File = "model.onnx"
-	}
-	if opts.Threads <= 0 {
-		opts.Threads = runtime.GOMAXPROCS(0)
-	}
-	if opts.Log == nil {
-		opts.Log = slog.Default()
-	}
+	opts = opts.withDefaults()
 	m, err := open(opts)
 	if err != nil {
 		return nil, fmt.Errorf("opening NLI model %s: %w", opts.Dir, err)
@@ -77,13 +85,28 @@ func open(opts Options) (_ *Model, err error) {
 	if err := readJSON(filepath.Join(opts.Dir, "config.json"), &cfg); err != nil {
 		return nil, err
 	}
+	own, overridden, err := readOverride(opts.Dir)
+	if err != nil {
+		return nil, err
+	}
 	m := &Model{}
-	if m.labels, err = cfg.labels(); err != nil {
+	if m.labels, err = cfg.labels(own); err != nil {
+		return nil, err
+	}
+	refs, err := readReference(filepath.Join(opts.Dir, referenceFile), m.labels)
+	if err != nil {
+		return nil, err
+	}
+	if opts.File == "" {
+		opts.File = own.File
+	}
+	if opts.File, err = chooseFile(opts.Dir, opts.File); err != nil {
 		return nil, err
 	}
 	path := filepath.Join(opts.Dir, opts.File)
-	if _, err := os.Stat(path); err != nil {
-		return nil, fmt.Errorf("finding the model file: %w", err)
+	weights, err := readFacts(path)
+	if err != nil {
+		return nil, err
 	}
 	if opts.Library == "" {
 		return nil, fmt.Errorf("no path to ONNX Runtime's library was given: %w", ErrNotFound)
@@ -92,17 +115,20 @@ func open(opts Options) (_ *Model, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("resolving the model's folder: %w", err)
 	}
-	m.info = nli.Info{Name: filepath.Base(abs), File: opts.File}
+	m.info = nli.Info{
+		Name: filepath.Base(abs), File: opts.File,
+		Precision: weights.precision(), TwoWay: !m.labels.CanContradict(), Reference: len(refs),
+	}
 	if m.info.MaxTokens, err = cfg.maxTokens(opts.Dir); err != nil {
 		return nil, err
 	}
-	if m.info.Hash, err = hashFiles(opts.Dir, opts.File, "tokenizer.json", "config.json"); err != nil {
+	if m.tok, err = openTokenizer(opts.Dir, own.PairText); err != nil {
 		return nil, err
 	}
-	if m.tok, err = openTokenizer(filepath.Join(opts.Dir, "tokenizer.json")); err != nil {
-		return nil, err
+	if m.info.Hash, err = hashFiles(opts.Dir, hashed(opts.File, weights.external, overridden)...); err != nil {
+		return nil, errors.Join(err, m.tok.close())
 	}
-	m.info.PairOverhead = overhead(m.tok.layout)
+	m.info.PairOverhead = m.tok.overhead
 	if err := process.acquire(opts.Library); err != nil {
 		return nil, errors.Join(err, m.tok.close())
 	}
@@ -111,9 +137,12 @@ func open(opts Options) (_ *Model, err error) {
 			err = errors.Join(err, m.Close())
 		}
 	}()
-	g, err := inspect(path)
+	g, err := inspect(path, m.labels.Classes())
 	if err != nil {
 		return nil, err
+	}
+	if g.half && m.info.Precision == precisionFP32 {
+		m.info.Precision = precisionFP16 // the logits are rounded
 	}
 	var pad int64
 	if cfg.PadTokenID != nil {
@@ -122,10 +151,35 @@ func open(opts Options) (_ *Model, err error) {
 	if m.sess, m.info.Device, err = openOn(device, path, g, pad, opts); err != nil {
 		return nil, err
 	}
-	if err := m.checkParity(filepath.Join(opts.Dir, referenceFile)); err != nil {
+	if err := m.checkParity(refs); err != nil {
 		return nil, err
 	}
+	m.tell(opts.Log)
 	return m, nil
+}
+
+// hashed lists the files that decide what a model answers.
+func hashed(file string, external []string, overridden bool) []string {
+	names := []string{file, "tokenizer.json", "config.json"}
+	for _, e := range external {
+		names = append(names, filepath.Join(filepath.Dir(file), e))
+	}
+	if overridden {
+		names = append(names, overrideFile)
+	}
+	return names
+}
+
+// tell logs what the model can't say, and what isn't known of it.
+func (m *Model) tell(log *slog.Logger) {
+	if m.info.TwoWay {
+		log.Warn("NLI model has two labels and no contradiction: what it calls not entailed counts as neutral, so contradicted_claim can't come from it",
+			"model", m.info.Name, "labels", m.labels.String())
+	}
+	if m.info.Reference == 0 {
+		log.Warn("NLI model was not checked against reference logits: the folder has no "+referenceFile,
+			"model", m.info.Name, "file", m.info.File, "precision", m.info.Precision)
+	}
 }
 
 // openOn opens a session on the wanted device. auto falls back to CPU and says
@@ -139,9 +193,9 @@ func openOn(d Device, path string, g graph, pad int64, opts Options) (*session, 
 			return s, name, nil
 		}
 		if d.kind == "cuda" {
-			return nil, "", fmt.Errorf("device cuda:%d was demanded and is not available: %w", d.gpu, err)
+			return nil, "", fmt.Errorf("device cuda:%d was demanded and is not available (%s): %w", d.gpu, plainly(err), ErrNoGPU)
 		}
-		opts.Log.Info("NLI model runs on CPU", "threads", opts.Threads, "no_gpu", err)
+		opts.Log.Info("NLI model runs on CPU", "threads", opts.Threads, "no_gpu", plainly(err))
 	}
 	s, err := openSession(path, g, opts.Threads, -1, pad)
 	return s, "cpu", err
@@ -192,6 +246,14 @@ func (m *Model) Run(ctx context.Context, batch []nli.Encoding) ([]nli.Logits, er
 	return out, nil
 }
 
+// Tensors is how many tensors the model holds; none once it is closed.
+func (m *Model) Tensors() int {
+	if m.sess == nil {
+		return 0
+	}
+	return int(m.sess.pool.live.Load())
+}
+
 // Close waits for the batches that run and frees everything. It may be called
 // more than once; later calls of the model's methods return nli.ErrClosed.
 func (m *Model) Close() error {
@@ -201,10 +263,9 @@ func (m *Model) Close() error {
 		return nil
 	}
 	m.closed = true
-	defer process.release()
 	var err error
 	if m.sess != nil {
-		err = m.sess.ort.Destroy()
+		err = m.sess.close()
 	}
 	return errors.Join(err, m.tok.close())
 }

@@ -74,9 +74,6 @@ func TestDefaultModelJudgesPlainPairs(t *testing.T) {
 		{"Harrow Mill was built in 1790 by Josiah Pell, a miller from Kent.", "Harrow Mill was built in 1790.", entailment},
 		{"Harrow Mill was built in 1790 by Josiah Pell, a miller from Kent.", "Harrow Mill was built in 1845.", contradiction},
 		{"Harrow Mill was built in 1790 by Josiah Pell, a miller from Kent.", "Josiah Pell had three daughters.", neutral},
-		// These tell a swapped premise and hypothesis: each holds one way only.
-		{"The painter Ana Ruel was born in Porto and died in Lyon in 1931.", "Ana Ruel died in Lyon.", entailment},
-		{"Ana Ruel died in Lyon.", "The painter Ana Ruel was born in Porto and died in Lyon in 1931.", neutral},
 	} {
 		s, err := b.Score(t.Context(), []nli.Pair{{Premise: c.premise, Hypothesis: c.hypothesis}})
 		require.NoError(t, err)
@@ -163,20 +160,6 @@ func TestRefusals(t *testing.T) {
 			require.Nil(t, m)
 		})
 	}
-}
-
-func TestWrongLabelMapIsCaughtByMeaning(t *testing.T) {
-	t.Parallel()
-	model, library := paths(t)
-	dir := copyModel(t, model, "config.json", func(b []byte) []byte {
-		return []byte(strings.NewReplacer(`"0": "entailment"`, `"0": "contradiction"`, `"2": "contradiction"`, `"2": "entailment"`).Replace(string(b)))
-	})
-	m := open(t, onnx.Options{Dir: dir, Library: library, Device: "cpu"})
-	e, err := m.Encode(nli.Pair{Premise: "Harrow Mill was built in 1790.", Hypothesis: "Harrow Mill was built in 1790."})
-	require.NoError(t, err)
-	rows, err := m.Run(t.Context(), []nli.Encoding{e})
-	require.NoError(t, err)
-	require.Greater(t, rows[0].Contradiction, rows[0].Entailment, "the label map must be what decides the order")
 }
 
 func TestDevice(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"math"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/stepgap/stepgap/internal/nli"
 )
@@ -24,70 +23,123 @@ type referencePair struct {
 	IDs        []int64   `json:"ids"`
 	TypeIDs    []int64   `json:"type_ids"` // may be left out
 	Logits     []float32 `json:"logits"`
+	// Label is the meaning of the highest logit: entailment, neutral,
+	// contradiction, or not_entailment of a two-label model. It is what a
+	// permuted id2label is noticed by, and may be left out.
+	Label string `json:"label"`
 }
 
 // Tolerances of parity. A quantised file rounds its weights, so its logits
 // can't be held to a thousandth. What must not happen is the broken conversion
 // that answers near chance: on the whole its probabilities stay near the
 // reference, and where the reference is sure it nearly always gives the same
-// class.
-const (
-	logitTolerance = 1e-3
-	quantisedMean  = 0.10 // mean over pairs of the largest difference of a probability
-	quantisedFlips = 0.10 // share of the sure pairs that may change class
-	surelyMeans    = 0.80 // the reference is sure from this probability on
-)
+// class. Half precision keeps three digits, which leaves no room for another
+// class where the reference is sure.
+const logitTolerance = 1e-3
 
-// checkParity compares the model with its reference vectors; without any it
-// passes. An error names the worst pair with its numbers.
-func (m *Model) checkParity(path string) error {
+// rounded is what may come of a model with rounded weights.
+type rounded struct {
+	mean  float64 // at most so much is the largest difference of a probability, on average over pairs
+	flips float64 // at most this share of the sure pairs changes class
+}
+
+// roundedBy says what is allowed a precision; fp32 isn't rounded.
+func roundedBy(precision string) (rounded, bool) {
+	switch precision {
+	case precisionFP16:
+		return rounded{mean: 0.01, flips: 0}, true
+	case precisionInt8:
+		return rounded{mean: 0.10, flips: 0.10}, true
+	default:
+		return rounded{}, false
+	}
+}
+
+// surelyMeans: the reference is sure from this probability on.
+const surelyMeans = 0.80
+
+// readReference reads a folder's reference vectors, of which it may have none,
+// and checks them against the folder's labels.
+func readReference(path string, labels nli.LabelOrder) ([]referencePair, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return nil, nil
 	}
 	var refs []referencePair
 	if err := readJSON(path, &refs); err != nil {
-		return err
+		return nil, err
 	}
-	quantised := isQuantised(m.info.File)
-	var tally quantisedTally
+	if len(refs) == 0 {
+		return nil, fmt.Errorf("%s holds no pairs; the model is refused", path)
+	}
 	for i, ref := range refs {
-		enc, err := m.Encode(nli.Pair{Premise: ref.Premise, Hypothesis: ref.Hypothesis})
-		if err != nil {
-			return fmt.Errorf("reference pair %d: %w", i, err)
-		}
-		if !slices.Equal(enc.IDs, ref.IDs) {
-			return fmt.Errorf("reference pair %d is encoded as %v, expected %v: tokenizer and reference differ, the model is refused", i, enc.IDs, ref.IDs)
-		}
-		if ref.TypeIDs != nil && !slices.Equal(enc.TypeIDs, ref.TypeIDs) {
-			return fmt.Errorf("reference pair %d has type ids %v, expected %v: tokenizer and reference differ, the model is refused", i, enc.TypeIDs, ref.TypeIDs)
-		}
-		if len(ref.Logits) != classes {
-			return fmt.Errorf("reference pair %d has %d logits, expected %d", i, len(ref.Logits), classes)
-		}
-		got, err := m.Run(context.Background(), []nli.Encoding{enc})
-		if err != nil {
-			return fmt.Errorf("reference pair %d: %w", i, err)
-		}
-		want := m.labels.Logits(ref.Logits)
-		if quantised {
-			err = tally.add(got[0], want)
-		} else {
-			err = sameLogits(got[0], want)
-		}
-		if err != nil {
-			return fmt.Errorf("reference pair %d: %w; the model is refused", i, err)
+		if err := ref.check(labels); err != nil {
+			return nil, ref.wrap(i, err)
 		}
 	}
-	return tally.check()
+	return refs, nil
 }
 
-func isQuantised(file string) bool {
-	for _, mark := range []string{"int8", "quant", "q4", "bnb", "fp16"} {
-		if strings.Contains(strings.ToLower(file), mark) {
-			return true
+// check compares a pair's logits with what the folder says of its labels.
+func (r referencePair) check(labels nli.LabelOrder) error {
+	if n := labels.Classes(); len(r.Logits) != n {
+		return fmt.Errorf("the reference has %d logits, expected %d", len(r.Logits), n)
+	}
+	want := labels.Logits(r.Logits)
+	if _, err := nli.Probabilities(want); err != nil {
+		return fmt.Errorf("the reference: %w", err)
+	}
+	if means := labels.Best(want); r.Label != "" && r.Label != means {
+		return fmt.Errorf("its logits %v mean %s, and %s by the folder's labels (%s): the label map is wrong", r.Logits, r.Label, means, labels)
+	}
+	return nil
+}
+
+func (r referencePair) wrap(i int, err error) error {
+	return fmt.Errorf("reference pair %d (%.60q, %.60q): %w; the model is refused", i, r.Premise, r.Hypothesis, err)
+}
+
+// checkParity compares the model with its reference vectors. An error names the
+// worst pair with its numbers. How close a model must come is decided by what
+// the file computes with, not by its name.
+func (m *Model) checkParity(refs []referencePair) error {
+	allowed, isRounded := roundedBy(m.info.Precision)
+	var tally roundedTally
+	for i, ref := range refs {
+		got, want, err := m.compare(ref)
+		if err == nil {
+			if isRounded {
+				err = tally.add(got, want)
+			} else {
+				err = sameLogits(got, want)
+			}
+		}
+		if err != nil {
+			return ref.wrap(i, err)
 		}
 	}
-	return false
+	if !isRounded || len(refs) == 0 {
+		return nil
+	}
+	return tally.check(allowed, m.info.Precision)
+}
+
+// compare encodes and scores a reference pair, and checks its encoding.
+func (m *Model) compare(ref referencePair) (got, want nli.Logits, err error) {
+	enc, err := m.Encode(nli.Pair{Premise: ref.Premise, Hypothesis: ref.Hypothesis})
+	if err != nil {
+		return got, want, err
+	}
+	if !slices.Equal(enc.IDs, ref.IDs) {
+		return got, want, fmt.Errorf("it is encoded as %v, expected %v: tokenizer and reference differ", enc.IDs, ref.IDs)
+	}
+	if ref.TypeIDs != nil && !slices.Equal(enc.TypeIDs, ref.TypeIDs) {
+		return got, want, fmt.Errorf("it has type ids %v, expected %v: tokenizer and reference differ", enc.TypeIDs, ref.TypeIDs)
+	}
+	rows, err := m.Run(context.Background(), []nli.Encoding{enc})
+	if err != nil {
+		return got, want, err
+	}
+	return rows[0], m.labels.Logits(ref.Logits), nil
 }
 
 func sameLogits(got, want nli.Logits) error {
@@ -101,13 +153,14 @@ func sameLogits(got, want nli.Logits) error {
 	return nil
 }
 
-// quantisedTally sums up how far a quantised model is from its reference.
-type quantisedTally struct {
+// roundedTally sums up how far a model with rounded weights is from its
+// reference.
+type roundedTally struct {
 	pairs, sure, flips int
 	distance           float64
 }
 
-func (t *quantisedTally) add(got, want nli.Logits) error {
+func (t *roundedTally) add(got, want nli.Logits) error {
 	g, err := nli.Probabilities(got)
 	if err != nil {
 		return err
@@ -134,14 +187,11 @@ func (t *quantisedTally) add(got, want nli.Logits) error {
 	return nil
 }
 
-func (t *quantisedTally) check() error {
-	if t.pairs == 0 {
-		return nil
-	}
+func (t *roundedTally) check(allowed rounded, precision string) error {
 	mean := t.distance / float64(t.pairs)
-	if mean > quantisedMean || float64(t.flips) > quantisedFlips*float64(t.sure) {
-		return fmt.Errorf("the quantised model differs from its reference by %.3f in probability on average over %d pairs (at most %.2f) and changes the class of %d of %d sure ones (at most %.0f %%); the model is refused",
-			mean, t.pairs, quantisedMean, t.flips, t.sure, 100*quantisedFlips)
+	if mean > allowed.mean || float64(t.flips) > allowed.flips*float64(t.sure) {
+		return fmt.Errorf("the %s model differs from its fp32 reference by %.3f in probability on average over %d pairs (at most %.2f) and changes the class of %d of %d sure ones (at most %.0f %%); the model is refused",
+			precision, mean, t.pairs, allowed.mean, t.flips, t.sure, 100*allowed.flips)
 	}
 	return nil
 }

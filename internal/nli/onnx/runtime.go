@@ -10,15 +10,13 @@ import (
 
 // runtimeOwner holds ONNX Runtime's environment. That environment, like the
 // library it comes from, exists once a process and is shared by all sessions,
-// so this is the one place where the package keeps process-wide state: a count
-// of open models. The first opens it, and a second library path beside it is
-// refused. It then stays open until the process ends: unloading the library
-// with its worker threads about is a known way to crash, and a later model
-// finds it ready.
+// so this is the one place where the package keeps process-wide state. The first
+// model opens it, and a second library path beside it is refused. It then stays
+// open until the process ends: unloading the library with its worker threads
+// about is a known way to crash, and a later model finds it ready.
 type runtimeOwner struct {
 	mu      sync.Mutex
 	library string
-	models  int
 }
 
 var process runtimeOwner
@@ -36,7 +34,9 @@ func (r *runtimeOwner) acquire(library string) error {
 	}
 	if r.library == "" {
 		ort.SetSharedLibraryPath(path)
-		if err := ort.InitializeEnvironment(); err != nil {
+		// What fails is returned; ONNX Runtime's own log would say it again, in
+		// another form, beside ours.
+		if err := ort.InitializeEnvironment(ort.WithLogLevelFatal()); err != nil {
 			return fmt.Errorf("loading ONNX Runtime from %s: %w", path, err)
 		}
 		// Nothing leaves the machine.
@@ -45,21 +45,5 @@ func (r *runtimeOwner) acquire(library string) error {
 		}
 		r.library = path
 	}
-	r.models++
 	return nil
-}
-
-// release gives a model's hold back.
-func (r *runtimeOwner) release() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.models--
-}
-
-// OpenModels is how many models of this process hold the runtime; tests and
-// metrics use it to see leaks.
-func OpenModels() int {
-	process.mu.Lock()
-	defer process.mu.Unlock()
-	return process.models
 }

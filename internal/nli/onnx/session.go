@@ -4,29 +4,31 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/stepgap/stepgap/internal/nli"
 	ort "github.com/yalue/onnxruntime_go"
 )
 
-const classes = 3
-
 // graph is what is needed to know of a model's inputs and outputs.
 type graph struct {
-	inputs []string // in the order in which tensors are passed
-	output string
+	inputs  []string        // in the order in which tensors are passed
+	int32   map[string]bool // inputs that are int32; the others are int64
+	output  string
+	half    bool // the output is float16
+	classes int  // columns of the output
 }
 
 // session is an open model; safe for concurrent use.
 type session struct {
-	graph graph
-	ort   *ort.DynamicAdvancedSession
-	pad   int64
+	ort  *ort.DynamicAdvancedSession
+	pad  int64
+	pool pool
 }
 
-// inspect reads a model's inputs and outputs and refuses what it could not
-// feed or read.
-func inspect(path string) (graph, error) {
+// inspect reads the inputs and outputs of a classifier of so many classes, and
+// refuses what it could not feed or read.
+func inspect(path string, classes int) (graph, error) {
 	opts, err := ort.NewSessionOptions()
 	if err != nil {
 		return graph{}, fmt.Errorf("making session options: %w", err)
@@ -40,15 +42,19 @@ func inspect(path string) (graph, error) {
 	if err != nil {
 		return graph{}, fmt.Errorf("reading the graph of %s: %w", path, err)
 	}
-	var g graph
+	g := graph{int32: make(map[string]bool), classes: classes}
 	for _, in := range ins {
 		switch in.Name {
 		case "input_ids", "attention_mask", "token_type_ids":
 		default:
 			return graph{}, fmt.Errorf("model %s wants the input %q, which is not supported", path, in.Name)
 		}
-		if in.DataType != ort.TensorElementDataTypeInt64 {
-			return graph{}, fmt.Errorf("input %q of %s is %s; int64 is supported", in.Name, path, in.DataType)
+		switch in.DataType {
+		case ort.TensorElementDataTypeInt64:
+		case ort.TensorElementDataTypeInt32:
+			g.int32[in.Name] = true
+		default:
+			return graph{}, fmt.Errorf("input %q of %s is %s; int64 and int32 are supported", in.Name, path, in.DataType)
 		}
 		g.inputs = append(g.inputs, in.Name)
 	}
@@ -57,20 +63,43 @@ func inspect(path string) (graph, error) {
 			return graph{}, fmt.Errorf("model %s has no input %q", path, need)
 		}
 	}
-	out := outs[0]
-	for _, o := range outs {
-		if o.Name == "logits" {
-			out = o
-		}
+	out, err := chooseOutput(outs, classes)
+	if err != nil {
+		return graph{}, fmt.Errorf("model %s: %w", path, err)
 	}
-	if out.DataType != ort.TensorElementDataTypeFloat {
-		return graph{}, fmt.Errorf("output %q of %s is %s; float32 is supported", out.Name, path, out.DataType)
-	}
-	if d := out.Dimensions; len(d) != 2 || (d[1] >= 0 && d[1] != classes) {
-		return graph{}, fmt.Errorf("output %q of %s has shape %v; (batch, %d) is expected of a three-way classifier", out.Name, path, d, classes)
-	}
+	g.half = out.DataType == ort.TensorElementDataTypeFloat16
 	g.output = out.Name
 	return g, nil
+}
+
+// chooseOutput finds the logits: the output of that name, or the only one that
+// has a number for each class.
+func chooseOutput(outs []ort.InputOutputInfo, classes int) (ort.InputOutputInfo, error) {
+	fits := func(o ort.InputOutputInfo) bool {
+		number := o.DataType == ort.TensorElementDataTypeFloat || o.DataType == ort.TensorElementDataTypeFloat16
+		d := o.Dimensions
+		return number && len(d) == 2 && (d[1] < 0 || d[1] == int64(classes))
+	}
+	var found []ort.InputOutputInfo
+	var all []string
+	for _, o := range outs {
+		all = append(all, fmt.Sprintf("%q: %s %v", o.Name, o.DataType, o.Dimensions))
+		if !fits(o) {
+			continue
+		}
+		if o.Name == "logits" {
+			return o, nil
+		}
+		found = append(found, o)
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return ort.InputOutputInfo{}, fmt.Errorf("no output has the shape (batch, %d) in float32 or float16, which a classifier of %d labels gives; it has %s", classes, classes, strings.Join(all, ", "))
+	default:
+		return ort.InputOutputInfo{}, fmt.Errorf("no output is named logits, and several could be the logits: %s", strings.Join(all, ", "))
+	}
 }
 
 // openSession opens path on CPU, or on GPU gpu when it is not negative.
@@ -104,7 +133,7 @@ func openSession(path string, g graph, threads, gpu int, pad int64) (*session, e
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", path, err)
 	}
-	return &session{graph: g, ort: s, pad: pad}, nil
+	return &session{ort: s, pad: pad, pool: pool{graph: g}}, nil
 }
 
 // run pads batch and returns its rows of raw outputs, in order.
@@ -113,52 +142,25 @@ func (s *session) run(batch []nli.Encoding) ([][]float32, error) {
 	for _, e := range batch {
 		longest = max(longest, e.Len())
 	}
-	shape := ort.NewShape(int64(len(batch)), int64(longest))
-	inputs := make([]ort.Value, 0, len(s.graph.inputs))
-	defer func() {
-		for _, v := range inputs {
-			v.Destroy()
-		}
-	}()
-	for _, name := range s.graph.inputs {
-		t, err := ort.NewTensor(shape, s.fill(name, batch, longest))
-		if err != nil {
-			return nil, fmt.Errorf("making input %s of shape %v: %w", name, shape, err)
-		}
-		inputs = append(inputs, t)
+	b := s.pool.get()
+	defer s.pool.put(b)
+	if err := b.fit(len(batch), longest); err != nil {
+		return nil, err
 	}
-	out, err := ort.NewEmptyTensor[float32](ort.NewShape(int64(len(batch)), classes))
-	if err != nil {
-		return nil, fmt.Errorf("making output for %d rows: %w", len(batch), err)
-	}
-	defer out.Destroy()
-	if err := s.ort.Run(inputs, []ort.Value{out}); err != nil {
+	b.fill(batch, s.pad)
+	if err := s.ort.Run(b.inputs, []ort.Value{b.output}); err != nil {
 		return nil, fmt.Errorf("running %d pairs of up to %d tokens: %w", len(batch), longest, err)
 	}
+	out := slices.Clone(b.output.floats()) // b belongs to the next run
+	n := s.pool.graph.classes
 	rows := make([][]float32, len(batch))
 	for i := range rows {
-		rows[i] = slices.Clone(out.GetData()[i*classes : (i+1)*classes])
+		rows[i] = out[i*n : (i+1)*n]
 	}
 	return rows, nil
 }
 
-func (s *session) fill(name string, batch []nli.Encoding, longest int) []int64 {
-	data := make([]int64, len(batch)*longest)
-	for i, e := range batch {
-		row := data[i*longest : (i+1)*longest]
-		switch name {
-		case "input_ids":
-			n := copy(row, e.IDs)
-			for j := n; j < longest; j++ {
-				row[j] = s.pad
-			}
-		case "token_type_ids":
-			copy(row, e.TypeIDs)
-		case "attention_mask":
-			for j := range e.Len() {
-				row[j] = 1
-			}
-		}
-	}
-	return data
+// close frees the session and its tensors. No run may be under way.
+func (s *session) close() error {
+	return errors.Join(s.pool.close(), s.ort.Destroy())
 }
