@@ -79,20 +79,28 @@ func Deadline(d time.Duration) StepOption {
 // rollout's end lists. An invalid step is a *schema.FieldError and never leaves
 // the process; a full pipeline is ErrBackpressure.
 func (c *Client) PublishStep(ctx context.Context, step *schema.Step, opts ...StepOption) (schema.StepRef, error) {
-	id := schema.StepID{Run: step.Run, Rollout: step.Rollout, Index: step.Index}
+	m, ref, err := StepMessage(step, opts...)
+	if err == nil {
+		err = c.publish(ctx, m)
+	}
+	if err != nil {
+		return schema.StepRef{}, fmt.Errorf("step not published (%s): %w", schema.StepID{Run: step.Run, Rollout: step.Rollout, Index: step.Index}, err)
+	}
+	return ref, nil
+}
+
+// StepMessage is a step as it is published, and its reference.
+func StepMessage(step *schema.Step, opts ...StepOption) (*nats.Msg, schema.StepRef, error) {
 	body, err := EncodeStep(step)
 	if err != nil {
-		return schema.StepRef{}, fmt.Errorf("step not published (%s): %w", id, err)
+		return nil, schema.StepRef{}, err
 	}
-	digest := schema.Digest(body)
-	m := bus.Message(id.Subject(schema.PrefixSteps), body)
+	id := schema.StepID{Run: step.Run, Rollout: step.Rollout, Index: step.Index}
+	m := ingress(id.Subject(schema.PrefixSteps), body)
 	for _, o := range opts {
 		o(m)
 	}
-	if err := c.publish(ctx, m, digest); err != nil {
-		return schema.StepRef{}, fmt.Errorf("step not published (%s): %w", id, err)
-	}
-	return schema.StepRef{Index: step.Index, Digest: digest}, nil
+	return m, schema.StepRef{Index: step.Index, Digest: schema.Digest(body)}, nil
 }
 
 // EncodeStep validates and encodes a step as it goes onto the wire: without the
@@ -118,29 +126,61 @@ func EncodeStep(step *schema.Step) ([]byte, error) {
 
 // PublishEnd publishes the end of a rollout and waits until it is accepted.
 func (c *Client) PublishEnd(ctx context.Context, end *schema.RolloutEnd) error {
-	id := schema.RolloutID{Run: end.Run, Rollout: end.Rollout}
+	m, err := EndMessage(end)
+	if err == nil {
+		err = c.publish(ctx, m)
+	}
+	if err != nil {
+		return fmt.Errorf("end not published (%s): %w", schema.RolloutID{Run: end.Run, Rollout: end.Rollout}, err)
+	}
+	return nil
+}
+
+// EndMessage is an end as it is published.
+func EndMessage(end *schema.RolloutEnd) (*nats.Msg, error) {
 	if err := end.Validate(); err != nil {
-		return fmt.Errorf("end not published (%s): %w", id, err)
+		return nil, err
 	}
 	e := *end
 	e.Run, e.Rollout = "", ""
 	body, err := schema.Encode(&e)
 	if err != nil {
-		return fmt.Errorf("end not published (%s): %w", id, err)
+		return nil, err
 	}
-	if err := c.publish(ctx, bus.Message(id.Subject(schema.PrefixEnds), body), schema.Digest(body)); err != nil {
-		return fmt.Errorf("end not published (%s): %w", id, err)
+	return ingress(schema.RolloutID{Run: end.Run, Rollout: end.Rollout}.Subject(schema.PrefixEnds), body), nil
+}
+
+// PublishTranscript publishes a whole rollout, which the role transcript-split
+// cuts into steps and an end, and waits until it is accepted. One that can't be
+// read ends in a null reward.
+func (c *Client) PublishTranscript(ctx context.Context, t *schema.Transcript) error {
+	id := schema.RolloutID{Run: t.Run, Rollout: t.Rollout}
+	if err := t.Validate(); err != nil {
+		return fmt.Errorf("transcript not published (%s): %w", id, err)
+	}
+	bare := *t
+	bare.Run, bare.Rollout = "", ""
+	body, err := schema.Encode(&bare)
+	if err == nil {
+		err = c.publish(ctx, ingress(id.Subject(schema.PrefixTranscripts), body))
+	}
+	if err != nil {
+		return fmt.Errorf("transcript not published (%s): %w", id, err)
 	}
 	return nil
 }
 
-// publish waits for the server's word. The message id is subject and digest,
-// so that a publisher's own retry is recognised, and other content never is.
-func (c *Client) publish(ctx context.Context, m *nats.Msg, digest string) error {
-	if limit := c.nc.MaxPayload(); limit > 0 && int64(len(m.Data)) > limit {
-		return fmt.Errorf("%d bytes, the NATS server's max_payload is %d; raise it to %d", len(m.Data), limit, schema.MaxMessage)
-	}
-	_, err := bus.Publish(ctx, c.js, m, jetstream.WithMsgID(m.Subject+" "+digest))
+// ingress builds a message of a publisher. Its id is subject and digest, so that
+// a publisher's own retry is recognised, and other content never is.
+func ingress(subject string, body []byte) *nats.Msg {
+	m := bus.Message(subject, body)
+	m.Header.Set(nats.MsgIdHdr, subject+" "+schema.Digest(body))
+	return m
+}
+
+// publish waits for the server's word.
+func (c *Client) publish(ctx context.Context, m *nats.Msg) error {
+	_, err := bus.Publish(ctx, c.js, m)
 	if errors.Is(err, bus.ErrFull) {
 		return fmt.Errorf("%w: %w", ErrBackpressure, err)
 	}

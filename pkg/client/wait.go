@@ -39,6 +39,11 @@ func (c *Client) WaitReward(ctx context.Context, id schema.RolloutID) (*schema.R
 	return reward, nil
 }
 
+// Reward reads the reward of a rollout, if it stands by now; nil otherwise.
+func (c *Client) Reward(ctx context.Context, id schema.RolloutID) (*schema.Reward, error) {
+	return bus.RewardOf(ctx, c.js, id)
+}
+
 // Labels reads the labels of a rollout that stand by now, by index.
 func (c *Client) Labels(ctx context.Context, id schema.RolloutID) (map[int]*schema.Label, error) {
 	return bus.LabelsOf(ctx, c.js, id)

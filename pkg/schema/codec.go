@@ -11,7 +11,7 @@ import (
 
 // Message is any body that travels over the wire.
 type Message interface {
-	Step | RolloutEnd | Label | Reward | Dead | LiveAnswer | Work
+	Step | RolloutEnd | Label | Reward | Dead | LiveAnswer | Work | Transcript
 }
 
 // Encode writes m as a MessagePack map, keys in the order of the struct, so

@@ -84,7 +84,7 @@ func hostileFrames() map[string][]byte {
 }
 
 func messages() []any {
-	return []any{new(Step), new(RolloutEnd), new(Label), new(Reward), new(Dead), new(LiveAnswer), new(Work)}
+	return []any{new(Step), new(RolloutEnd), new(Label), new(Reward), new(Dead), new(LiveAnswer), new(Work), new(Transcript)}
 }
 
 // allocated is how many bytes f allocates. Other goroutines count too, so the

@@ -88,7 +88,8 @@ const (
 	StageLocal    Stage = "nli-local"     // D
 	StageCross    Stage = "nli-cross"     // E
 	StageReward   Stage = "reward-agg"
-	StagePublish  Stage = "publish" // a publisher's own check, before the wire
+	StageSplit    Stage = "transcript-split" // before A: whole rollouts into steps
+	StagePublish  Stage = "publish"          // a publisher's own check, before the wire
 	StageLiveAim  Stage = "live-aim"
 	StageLiveText Stage = "live-relevance"
 )
@@ -134,6 +135,7 @@ const (
 	ReasonNoSteps         Reason = "no_steps"          // the rollout ended without a step
 	ReasonAborted         Reason = "aborted"           // the rollout worker reported that it gave up
 	ReasonPassageMissing  Reason = "passage_missing"   // a referenced passage's text was not found
+	ReasonNotInTrail      Reason = "not_in_trail"      // rescored: other thresholds would ask what the trail doesn't hold
 	ReasonInternal        Reason = "internal"          // a fault of StepGap's own; the detail says which
 	ReasonNotLive         Reason = "not_live"          // a live check whose asker stopped waiting
 	ReasonUnsupportedWire Reason = "unsupported_wire"  // another schema version

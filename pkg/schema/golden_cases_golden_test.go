@@ -15,7 +15,7 @@ func some(v float64) *float64 { return &v }
 // are likely to disagree on.
 func goldenCases() []goldenCase {
 	var cases []goldenCase
-	for _, group := range [][]goldenCase{stepCases(), endCases(), labelCases(), rewardCases(), otherCases()} {
+	for _, group := range [][]goldenCase{stepCases(), endCases(), labelCases(), rewardCases(), otherCases(), transcriptCases()} {
 		cases = append(cases, group...)
 	}
 	return cases
@@ -110,6 +110,16 @@ func labelCases() []goldenCase {
 			AcceptedNS: 1_790_000_000_123_456_789,
 		}},
 		{"label_minimal", &Label{Label: GapNone, Repair: RepairNone, Stage: StageCross}},
+		{"label_windows", &Label{
+			Run: "r", Rollout: "o", Index: 1, Label: GapNone, Repair: RepairNone, Stage: StageCross,
+			Trail: []TrailEntry{{
+				Stage: StageCross, Outcome: "entailment", Judge: "nli", Flags: []string{FlagNearThreshold, FlagGuard},
+				Windows: []Window{
+					{Passage: PassageDigest(quillTitle, quillText), ByStep: 2, Start: 0, End: 62, Titled: true},
+					{Passage: strings.Repeat("2d", 32), Start: 7, End: 9},
+				},
+			}},
+		}},
 		{"label_sealed", &Label{
 			Run: "r", Rollout: "o", Index: 3, Label: GapUngraded, Repair: RepairNone, Stage: StageReward, Reason: ReasonMissing,
 		}},
@@ -145,6 +155,35 @@ func rewardCases() []goldenCase {
 			Profile: "stepgap", ProfileHash: strings.Repeat("9d", 32), EndDigest: strings.Repeat("e0", 32),
 		}},
 		{"reward_null", &Reward{Run: "r", Rollout: "o", Reason: ReasonNoSteps}},
+	}
+}
+
+func transcriptCases() []goldenCase {
+	return []goldenCase{
+		{"transcript_text", &Transcript{
+			Run: "run-7f3a", Rollout: "q12_r3", Format: "search-r1",
+			Prompt: "Answer the given question. Question: Where was the author of The Glass Orchard born?",
+			Text:   "<search>author of The Glass Orchard</search><information>Doc 1(Title: \"Mara Quill\") " + quillText + "</information><answer>Harrowdale</answer>",
+			Answer: "Harrowdale", Gold: []string{"Harrowdale", "Harrow Dale"}, Group: "q12", GroupSize: 8,
+			StepDeadlineMS: 60_000, DeadlineMS: 1_800_000,
+		}},
+		{"transcript_messages", &Transcript{
+			Question: "Where was the author of The Glass Orchard born?",
+			Messages: []ChatMessage{
+				{Role: "user", Content: "Where was the author of The Glass Orchard born?"},
+				{Role: "assistant", Content: "I need the author.", Reasoning: "Who wrote it?", Calls: []ToolCall{{ID: "c1", Name: "search", Arguments: `{"query":"author of The Glass Orchard"}`}}},
+				{Role: "tool", Content: quillText, CallID: "c1", Name: "search"},
+				{Role: "assistant", Content: oddText},
+			},
+		}},
+		{"transcript_turns", &Transcript{
+			Question: "?",
+			Turns: []Turn{
+				{Think: "I need the author.", Query: "author of The Glass Orchard", Passages: []Document{{Title: quillTitle, Text: quillText}, {Text: oddText}}},
+				{Think: "She was born in Harrowdale.", Answer: "Harrowdale"},
+			},
+		}},
+		{"transcript_empty", &Transcript{Question: "?"}},
 	}
 }
 

@@ -152,6 +152,30 @@ type Scores struct {
 	Contradiction float64 `msgpack:"c" json:"contradiction"`
 }
 
+// Window is a stretch of a passage, anchored to its sentences.
+type Window struct {
+	Passage string `msgpack:"d" json:"passage"` // digest
+	ByStep  int    `msgpack:"b" json:"by_step"`
+	Start   int    `msgpack:"s" json:"start"` // code points
+	End     int    `msgpack:"e" json:"end"`   // code points
+	// Titled: in the premise the passage's title stands before the stretch, or
+	// in the place of a pronoun at its head.
+	Titled bool `msgpack:"t,omitempty" json:"titled,omitempty"`
+}
+
+// Flags of a trail entry.
+const (
+	// FlagNearThreshold: a score came within epsilon of the threshold that it
+	// was held against, so a model a little different could have decided
+	// otherwise.
+	FlagNearThreshold = "near_threshold"
+	// FlagGuard: the deterministic checks beside the NLI model had a say.
+	FlagGuard = "guard"
+	// FlagNoContradiction: D asked a model that has no class for contradiction,
+	// so it can't have answered it.
+	FlagNoContradiction = "no_contradiction"
+)
+
 // TrailEntry is what one stage did with a step.
 type TrailEntry struct {
 	Stage Stage `msgpack:"st" json:"stage"`
@@ -168,13 +192,16 @@ type TrailEntry struct {
 	// Scores are those of the deciding pair; nil where no NLI model was asked.
 	Scores *Scores `msgpack:"sc,omitempty" json:"scores,omitempty"`
 	// Premise and Hypothesis are the deciding pair of D or E.
-	Premise    string `msgpack:"pr,omitempty" json:"premise,omitempty"`
-	Hypothesis string `msgpack:"hy,omitempty" json:"hypothesis,omitempty"`
+	Premise string `msgpack:"pr,omitempty" json:"premise,omitempty"`
+	// Windows say which stretches of which passages Premise was made of, in
+	// order; those are the windows that decided.
+	Windows    []Window `msgpack:"wn,omitempty" json:"windows,omitempty"`
+	Hypothesis string   `msgpack:"hy,omitempty" json:"hypothesis,omitempty"`
 	// Confidence of an LLM judge in [0, 1]; nil where the endpoint gave none.
 	Confidence *float64 `msgpack:"cf,omitempty" json:"confidence,omitempty"`
 	// Detail is one sentence for people.
 	Detail string `msgpack:"dt,omitempty" json:"detail,omitempty"`
-	// Flags such as "near_threshold".
+	// Flags are FlagNearThreshold, FlagGuard, FlagNoContradiction; readers pass over others.
 	Flags []string `msgpack:"fl,omitempty" json:"flags,omitempty"`
 	// LatencyUS is the time the stage took, in microseconds.
 	LatencyUS int64 `msgpack:"us,omitempty" json:"latency_us,omitempty"`

@@ -18,6 +18,8 @@ const (
 	PrefixRewards = "stepgap.rewards"
 	PrefixLive    = "stepgap.live"
 	PrefixDead    = "stepgap.dead"
+	// PrefixTranscripts is that of whole rollouts, still to be cut into steps.
+	PrefixTranscripts = "stepgap.transcripts"
 )
 
 // Headers.

@@ -218,6 +218,9 @@ func (l *Label) Validate() error {
 	}
 	for i := range l.Trail {
 		t := &l.Trail[i]
+		if err := count(fmt.Sprintf("trail[%d].windows", i), len(t.Windows), MaxWindows); err != nil {
+			return err
+		}
 		if t.Scores != nil && !(finite(t.Scores.Entailment) && finite(t.Scores.Neutral) && finite(t.Scores.Contradiction)) {
 			return malformed(fmt.Sprintf("trail[%d].scores", i), "hold a number that is none")
 		}

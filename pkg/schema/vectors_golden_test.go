@@ -45,6 +45,8 @@ func encodeAny(v any) ([]byte, error) {
 		return Encode(m)
 	case *Work:
 		return Encode(m)
+	case *Transcript:
+		return Encode(m)
 	}
 	return nil, fmt.Errorf("%T is no message", v)
 }
@@ -64,6 +66,8 @@ func decodeAny(b []byte, v any) error {
 	case *LiveAnswer:
 		return Decode(b, m)
 	case *Work:
+		return Decode(b, m)
+	case *Transcript:
 		return Decode(b, m)
 	}
 	return fmt.Errorf("%T is no message", v)

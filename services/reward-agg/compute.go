@@ -7,15 +7,22 @@ import (
 	"github.com/stepgap/stepgap/pkg/schema"
 )
 
-// Compute turns an ended rollout and its labels, by step index, into its
+// Compute is ComputeWith without answers: for profiles whose mode of retraction
+// needs none.
+func Compute(end *schema.RolloutEnd, labels map[int]*schema.Label, p *Profile) schema.Reward {
+	return ComputeWith(end, labels, p, nil)
+}
+
+// ComputeWith turns an ended rollout and its labels, by step index, into its
 // reward under p. It changes none of its arguments.
 //
 // An absent or ungraded label contributes nothing and is counted. The reward is
 // null (Process nil, Reason set, no step holds a number) for an aborted
 // rollout, one without steps, one whose labels belong to other content, one
 // with too few graded steps, and an end that is malformed. EndDigest is left to
-// the caller, who has the end's body.
-func Compute(end *schema.RolloutEnd, labels map[int]*schema.Label, p *Profile) schema.Reward {
+// the caller, who has the end's body. answers are those to Questions; a
+// retraction that lacks one gets no number.
+func ComputeWith(end *schema.RolloutEnd, labels map[int]*schema.Label, p *Profile, answers map[Question]schema.Scores) schema.Reward {
 	views, err := viewsOf(end, labels)
 	if err != nil {
 		return Null(end, p, schema.ReasonMalformed, err.Error())
@@ -37,7 +44,7 @@ func Compute(end *schema.RolloutEnd, labels map[int]*schema.Label, p *Profile) s
 	if r.Reason, r.Detail = nullReason(end, views, r.Graded, p); r.Reason != "" {
 		return r
 	}
-	return withNumbers(r, views, p)
+	return withNumbers(r, views, p, answers)
 }
 
 // Null is the null reward of end, for a reason that its labels don't show, such
@@ -85,13 +92,13 @@ func nullReason(end *schema.RolloutEnd, views []*view, graded int, p *Profile) (
 	return "", ""
 }
 
-func withNumbers(r schema.Reward, views []*view, p *Profile) schema.Reward {
+func withNumbers(r schema.Reward, views []*view, p *Profile, answers map[Question]schema.Scores) schema.Reward {
 	readAll(views, p)
 	raws := make([]raw, len(views))
 	for i := range views {
 		raws[i] = baseOf(views, raws, i, p)
 	}
-	addShapes(views, raws, p)
+	addShapes(views, raws, p, answers)
 	if p.CapGaps {
 		capGaps(views, raws)
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"sort"
@@ -18,8 +19,18 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-//go:embed profiles/*.yaml retraction/*.yaml
+//go:embed profiles/*.yaml retraction/*.yaml profile.schema.json
 var builtin embed.FS
+
+// ProfileSchema is the JSON schema of a profile's file, for editors and for
+// programs that write profiles.
+func ProfileSchema() []byte {
+	b, err := builtin.ReadFile("profile.schema.json")
+	if err != nil {
+		return nil // cannot happen: the file is part of the binary
+	}
+	return b
+}
 
 // DefaultProfile is the name of the profile that is used unless another is
 // named.
@@ -63,11 +74,20 @@ func ProfileYAML(name string) ([]byte, error) {
 // path. A bare word (no separator, no ending) is always a name. "" is
 // DefaultProfile.
 func LoadProfile(nameOrPath string) (*Profile, error) {
+	b, err := ReadProfile(nameOrPath)
+	if err != nil {
+		return nil, err
+	}
+	return parse(nameOrPath, b)
+}
+
+// ReadProfile returns the file that LoadProfile would read.
+func ReadProfile(nameOrPath string) ([]byte, error) {
 	if nameOrPath == "" {
 		nameOrPath = DefaultProfile
 	}
 	if b, err := ProfileYAML(nameOrPath); err == nil {
-		return parse(nameOrPath, b)
+		return b, nil
 	} else if !strings.ContainsAny(nameOrPath, `/\.`) {
 		return nil, err
 	}
@@ -80,7 +100,7 @@ func LoadProfile(nameOrPath string) (*Profile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading reward profile %s: %w", nameOrPath, err)
 	}
-	return parse(nameOrPath, b)
+	return b, nil
 }
 
 func parse(name string, b []byte) (*Profile, error) {
@@ -118,13 +138,21 @@ func ParseProfile(b []byte) (*Profile, error) {
 	return p, nil
 }
 
+// strictYAML decodes the one document of b. A key that into has no field for is
+// an error that names its place.
 func strictYAML(b []byte, into any) error {
 	dec := yaml.NewDecoder(bytes.NewReader(b))
-	dec.KnownFields(true)
-	if err := dec.Decode(into); err != nil {
+	var root yaml.Node
+	if err := dec.Decode(&root); err != nil {
 		if errors.Is(err, io.EOF) {
 			return errors.New("empty")
 		}
+		return fmt.Errorf("reading YAML: %w", err)
+	}
+	if err := unknownKey(&root, reflect.TypeOf(into), ""); err != nil {
+		return err
+	}
+	if err := root.Decode(into); err != nil {
 		return fmt.Errorf("reading YAML: %w", err)
 	}
 	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
@@ -157,10 +185,27 @@ type profileFile struct {
 	MinGradedShare     *magnitudeFile `yaml:"min_graded_share"`
 	NearDuplicateQuery *magnitudeFile `yaml:"near_duplicate_query"`
 	RepeatedClaim      *magnitudeFile `yaml:"repeated_claim"`
-	Retraction         struct {
-		Builtin  []string      `yaml:"builtin"`
-		Patterns []patternFile `yaml:"patterns"`
+	BridgeSearch       struct {
+		Names  string `yaml:"names"`
+		Values *bool  `yaml:"values"`
+	} `yaml:"bridge_search"`
+	Retraction struct {
+		Mode          string         `yaml:"mode"`
+		Contradiction *magnitudeFile `yaml:"contradiction"`
+		Builtin       []string       `yaml:"builtin"`
+		Patterns      []patternFile  `yaml:"patterns"`
 	} `yaml:"retraction"`
+	Outcome struct {
+		Metric string         `yaml:"metric"`
+		Weight *magnitudeFile `yaml:"weight"`
+	} `yaml:"outcome"`
+}
+
+// magnitudeField is where a magnitude stands in the file, and where it goes.
+type magnitudeField struct {
+	field string
+	from  *magnitudeFile
+	to    *Magnitude
 }
 
 type magnitudeFile struct {
@@ -179,12 +224,8 @@ type languageFile struct {
 }
 
 func (f *profileFile) profile() (*Profile, error) {
-	p := &Profile{Name: f.Name, Description: f.Description, Unpaid: []Rule{}, Retraction: []Pattern{}}
-	for _, m := range []struct {
-		field string
-		from  *magnitudeFile
-		to    *Magnitude
-	}{
+	p := &Profile{Name: f.Name, Description: f.Description, Unpaid: []Rule{}, Retraction: Retraction{Patterns: []Pattern{}}}
+	magnitudes := []magnitudeField{
 		{"base.none", f.Base.None, &p.Base.None},
 		{"base.contradicted_claim", f.Base.Contradicted, &p.Base.Contradicted},
 		{"base.irrelevant_evidence", f.Base.Irrelevant, &p.Base.Irrelevant},
@@ -195,7 +236,16 @@ func (f *profileFile) profile() (*Profile, error) {
 		{"min_graded_share", f.MinGradedShare, &p.MinGradedShare},
 		{"near_duplicate_query", f.NearDuplicateQuery, &p.NearDuplicateQuery},
 		{"repeated_claim", f.RepeatedClaim, &p.RepeatedClaim},
-	} {
+		{"outcome.weight", f.Outcome.Weight, &p.Outcome.Weight},
+	}
+	p.Retraction.Mode = RetractionMode(f.Retraction.Mode)
+	switch c := f.Retraction.Contradiction; {
+	case p.Retraction.Mode == RetractByNLI:
+		magnitudes = append(magnitudes, magnitudeField{"retraction.contradiction", c, &p.Retraction.Contradiction})
+	case c != nil:
+		return nil, &ProfileError{"retraction.contradiction", "is of no use in this mode; leave it out, or set retraction.mode to nli"}
+	}
+	for _, m := range magnitudes {
 		switch {
 		case m.from == nil || m.from.Value == nil:
 			return nil, &ProfileError{m.field, "is missing; give {value: NUMBER, source: TEXT}"}
@@ -213,24 +263,36 @@ func (f *profileFile) profile() (*Profile, error) {
 		return nil, &ProfileError{"cap_gaps", "is missing; true or false"}
 	}
 	p.CapGaps = *f.CapGaps
+	p.BridgeSearch.Names = NameMatch(f.BridgeSearch.Names)
+	if f.BridgeSearch.Values == nil {
+		return nil, &ProfileError{"bridge_search.values", "is missing; true or false"}
+	}
+	p.BridgeSearch.Values = *f.BridgeSearch.Values
+	p.Outcome.Metric = Metric(f.Outcome.Metric)
+	return p, f.retraction(&p.Retraction)
+}
+
+// retraction reads the patterns: those of built-in languages, then the
+// profile's own.
+func (f *profileFile) retraction(r *Retraction) error {
 	for i, lang := range f.Retraction.Builtin {
 		patterns, err := builtinPatterns(lang)
 		if err != nil {
-			return nil, &ProfileError{fmt.Sprintf("retraction.builtin[%d]", i), err.Error()}
+			return &ProfileError{fmt.Sprintf("retraction.builtin[%d]", i), err.Error()}
 		}
-		p.Retraction = append(p.Retraction, patterns...)
+		r.Patterns = append(r.Patterns, patterns...)
 	}
 	for _, pt := range f.Retraction.Patterns {
-		p.Retraction = append(p.Retraction, Pattern{Language: pt.Language, Match: pt.Match})
+		r.Patterns = append(r.Patterns, Pattern{Language: pt.Language, Match: pt.Match})
 	}
-	for i := range p.Retraction {
-		re, err := regexp.Compile("(?i)" + p.Retraction[i].Match)
+	for i := range r.Patterns {
+		re, err := regexp.Compile("(?i)" + r.Patterns[i].Match)
 		if err != nil {
-			return nil, &ProfileError{fmt.Sprintf("retraction[%d].match", i), err.Error()}
+			return &ProfileError{fmt.Sprintf("retraction.patterns[%d].match", i), err.Error()}
 		}
-		p.Retraction[i].compiled = re
+		r.Patterns[i].compiled = re
 	}
-	return p, nil
+	return nil
 }
 
 func builtinPatterns(language string) ([]Pattern, error) {

@@ -93,6 +93,86 @@ type Pattern struct {
 	compiled *regexp.Regexp
 }
 
+// RetractionMode says what a retraction takes.
+type RetractionMode string
+
+// The modes.
+const (
+	// RetractByPattern: a surface form, and the claim not asserted again.
+	RetractByPattern RetractionMode = "pattern"
+	// RetractByNLI: besides, an NLI model finds that what was written in the
+	// claim's place contradicts it. A stock phrase alone then takes nothing back.
+	RetractByNLI RetractionMode = "nli"
+)
+
+// Retraction says how a claim is taken back.
+type Retraction struct {
+	Mode RetractionMode `json:"mode"`
+	// Contradiction is the least probability that counts as one, in (0, 1]; mode
+	// nli only.
+	Contradiction Magnitude `json:"contradiction"`
+	Patterns      []Pattern `json:"patterns"`
+}
+
+// NameMatch says what of a name a query must hold to name it.
+type NameMatch string
+
+// The ways to match.
+const (
+	// MatchPart: the whole name, or a part that the query writes as a name
+	// ("Lovelace" of "Ada Lovelace").
+	MatchPart NameMatch = "part"
+	// MatchWhole: the whole name.
+	MatchWhole NameMatch = "whole"
+)
+
+// Bridge is the entity rule of a bridge search: its query names an entity of the
+// gap's claim or evidence that no earlier query named.
+type Bridge struct {
+	Names NameMatch `json:"names"`
+	// Values: dates and numbers count as entities.
+	Values bool `json:"values"`
+}
+
+// Metric names a score of the final answer.
+type Metric string
+
+// The metrics.
+const (
+	MetricEM      Metric = "em"
+	MetricF1      Metric = "f1"
+	MetricCoverEM Metric = "cover_em"
+)
+
+// Of returns the metric's value; nil where there was no gold answer.
+func (m Metric) Of(o schema.Outcome) *float64 {
+	switch m {
+	case MetricF1:
+		return o.F1
+	case MetricCoverEM:
+		return o.CoverEM
+	default:
+		return o.EM
+	}
+}
+
+// OutcomeWeight is what the outcome is worth beside the process reward, for a
+// trainer that adds the two. A reward never holds their sum.
+type OutcomeWeight struct {
+	Metric Metric    `json:"metric"`
+	Weight Magnitude `json:"weight"`
+}
+
+// Of returns the weighted outcome; nil where there was no gold answer.
+func (w OutcomeWeight) Of(o schema.Outcome) *float64 {
+	v := w.Metric.Of(o)
+	if v == nil {
+		return nil
+	}
+	weighted := w.Weight.Value * *v
+	return &weighted
+}
+
 // Profile turns labels into numbers. It is not changed after loading, so that
 // one may be shared by any number of goroutines.
 type Profile struct {
@@ -113,8 +193,10 @@ type Profile struct {
 	NearDuplicateQuery Magnitude `json:"near_duplicate_query"`
 	// RepeatedClaim in (0, 1]: share of a sentence's content words from which
 	// an earlier claim is taken to have said it.
-	RepeatedClaim Magnitude `json:"repeated_claim"`
-	Retraction    []Pattern `json:"retraction"`
+	RepeatedClaim Magnitude     `json:"repeated_claim"`
+	BridgeSearch  Bridge        `json:"bridge_search"`
+	Retraction    Retraction    `json:"retraction"`
+	Outcome       OutcomeWeight `json:"outcome"`
 
 	hash string
 }
@@ -135,10 +217,37 @@ func (p *Profile) unpaid(rule Rule) bool {
 
 // retracts reports whether folded text holds a retraction's surface form.
 func (p *Profile) retracts(folded string) bool {
-	for i := range p.Retraction {
-		if p.Retraction[i].compiled.MatchString(folded) {
+	for i := range p.Retraction.Patterns {
+		if p.Retraction.Patterns[i].compiled.MatchString(folded) {
 			return true
 		}
 	}
 	return false
+}
+
+// NamedMagnitude is a magnitude with its place in the profile's file.
+type NamedMagnitude struct {
+	Field string
+	Magnitude
+}
+
+// Magnitudes lists every number of the profile, in the order of the file.
+func (p *Profile) Magnitudes() []NamedMagnitude {
+	all := []NamedMagnitude{
+		{"base.none", p.Base.None},
+		{"base.contradicted_claim", p.Base.Contradicted},
+		{"base.irrelevant_evidence", p.Base.Irrelevant},
+		{"base.missing_bridge", p.Base.Missing},
+		{"shape.repaired", p.Shape.Repaired},
+		{"shape.ignored", p.Shape.Ignored},
+		{"shape.near_duplicate", p.Shape.NearDuplicate},
+		{"min_graded_share", p.MinGradedShare},
+		{"near_duplicate_query", p.NearDuplicateQuery},
+		{"repeated_claim", p.RepeatedClaim},
+		{"outcome.weight", p.Outcome.Weight},
+	}
+	if p.Retraction.Mode == RetractByNLI {
+		all = append(all, NamedMagnitude{"retraction.contradiction", p.Retraction.Contradiction})
+	}
+	return all
 }

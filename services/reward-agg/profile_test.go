@@ -54,20 +54,18 @@ func TestProfileHashIsOfWhatCanChangeAReward(t *testing.T) {
 		"rule":   func(s string) string { return strings.Replace(s, "[no_claim, ", "[", 1) },
 		"name":   func(s string) string { return strings.Replace(s, "name: stepgap", "name: mine", 1) },
 		"pattern": func(s string) string {
-			return s + "  patterns: [{language: de, match: 'das war falsch'}]\n"
+			return strings.Replace(s, "builtin: [en]", "builtin: [en]\n  patterns: [{language: de, match: 'das war falsch'}]", 1)
 		},
 	} {
 		require.NotEqual(t, same, hash(edit), name)
 	}
 }
 
-func TestProfileErrorsNameTheField(t *testing.T) {
-	t.Parallel()
-	src, err := ProfileYAML("stepgap")
-	require.NoError(t, err)
-	for name, c := range map[string]struct{ old, new, want string }{
-		"unknown key":        {"cap_gaps: true", "cap_gaps: true\ncap_gap: true", "cap_gap"},
-		"unknown nested key": {"base:\n", "base:\n  nonne: {value: 1, source: x}\n", "nonne"},
+// wrongProfiles are edits of the built-in profile, with what is said of them.
+func wrongProfiles() map[string]struct{ old, new, want string } {
+	return map[string]struct{ old, new, want string }{
+		"unknown key":        {"cap_gaps: true", "cap_gaps: true\ncap_gap: true", "field cap_gap: line"},
+		"unknown nested key": {"base:\n", "base:\n  nonne: {value: 1, source: x}\n", "field base.nonne: line"},
 		"no number":          {"none: {value: 0.20, ", "none: {", "field base.none:"},
 		"no source":          {`0.20, source: "arXiv 2605.24733"`, "0.20", "field base.none.source:"},
 		"missing magnitude":  {`  missing_bridge: {value: -0.05, source: "ours: the paper gives no number"}` + "\n", "", "field base.missing_bridge:"},
@@ -85,11 +83,27 @@ func TestProfileErrorsNameTheField(t *testing.T) {
 		"name":               {"name: stepgap", "name: 'a b'", "field name:"},
 		"language":           {"builtin: [en]", "builtin: [xx]", "field retraction.builtin[0]:"},
 		"no pattern":         {"builtin: [en]", "builtin: []", "field retraction:"},
-		"bad pattern":        {"builtin: [en]", "patterns: [{language: en, match: '('}]", "field retraction[0].match:"},
-		"matches all":        {"builtin: [en]", "patterns: [{language: en, match: 'x*'}]", "field retraction[0].match:"},
-		"no language":        {"builtin: [en]", "patterns: [{match: 'x'}]", "field retraction[0].language:"},
+		"bad pattern":        {"builtin: [en]", "patterns: [{language: en, match: '('}]", "field retraction.patterns[0].match:"},
+		"matches all":        {"builtin: [en]", "patterns: [{language: en, match: 'x*'}]", "field retraction.patterns[0].match:"},
+		"no language":        {"builtin: [en]", "patterns: [{match: 'x'}]", "field retraction.patterns[0].language:"},
 		"two documents":      {"cap_gaps: true", "cap_gaps: true\n---\nname: other", "document"},
-	} {
+		"unknown list key":   {"builtin: [en]", "patterns: [{language: en, match: x, flags: i}]", "field retraction.patterns[0].flags: line"},
+		"entity rule":        {"{names: part", "{names: first", "field bridge_search.names:"},
+		"no values":          {"{names: part, values: false}", "{names: part}", "field bridge_search.values:"},
+		"mode":               {"mode: pattern", "mode: hunch", "field retraction.mode:"},
+		"nli, no threshold":  {"mode: pattern", "mode: nli", "field retraction.contradiction:"},
+		"threshold, no nli":  {"mode: pattern", "mode: pattern\n  contradiction: {value: 0.5, source: x}", "field retraction.contradiction:"},
+		"threshold of 0":     {"mode: pattern", "mode: nli\n  contradiction: {value: 0, source: x}", "field retraction.contradiction:"},
+		"metric":             {"metric: em", "metric: bleu", "field outcome.metric:"},
+		"negative weight":    {"weight: {value: 1", "weight: {value: -1", "field outcome.weight:"},
+	}
+}
+
+func TestProfileErrorsNameTheField(t *testing.T) {
+	t.Parallel()
+	src, err := ProfileYAML("stepgap")
+	require.NoError(t, err)
+	for name, c := range wrongProfiles() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			require.Contains(t, string(src), c.old)

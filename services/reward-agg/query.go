@@ -19,6 +19,7 @@ type query struct {
 	words   map[string]string // a word as written, by its stem
 	tokens  []string          // all of its tokens, in order
 	names   [][]string        // the tokens of each name in it
+	bracket []string          // content stems of a bracket at its end
 }
 
 // readQuery reads a query; nil where there is none.
@@ -37,41 +38,51 @@ func readQuery(text string) *query {
 		}
 	}
 	q.stems = slices.Sorted(maps.Keys(q.words))
+	q.bracket = evidence.ContentTokens(bracketOf(q.folded))
 	for _, n := range evidence.Names(text) {
 		q.names = append(q.names, evidence.Tokens(n))
 	}
 	return q
 }
 
-// same reports whether two queries ask for the same in nearly the same words:
-// the share of content words in common is at least threshold, spellings of one
-// word taken together, and they don't differ in a number. Letter triples are
-// not compared, for they make "birth" and "death" of one long name alike.
-func (q *query) same(other *query, threshold float64) bool {
-	if q.folded == other.folded {
+// leftOut is what a word of the earlier query weighs that the later one leaves
+// out: asking for less of the same is nearer to asking again than asking for
+// more.
+const leftOut = 0.5
+
+// same reports whether q asks for what the earlier query asked, in nearly the
+// same words. Their likeness is the share of content words in common, where a
+// word that q leaves out counts half, and spellings of one word are taken
+// together. It must reach threshold; and a number or a bracket that tells pages
+// of one title apart ("Creed (band)") makes another query. Letter triples are not
+// compared, for they make "birth" and "death" of one long name alike.
+func (q *query) same(earlier *query, threshold float64) bool {
+	if q.folded == earlier.folded {
 		return true
 	}
-	a, b := len(q.stems), len(other.stems)
-	if a == 0 || b == 0 || float64(min(a, b)) < threshold*float64(max(a, b)) || !maps.Equal(q.numbers, other.numbers) {
+	a, b := len(q.stems), len(earlier.stems)
+	if a == 0 || b == 0 || float64(min(a, b)) < threshold*float64(a) || !maps.Equal(q.numbers, earlier.numbers) || q.setsApart(earlier) {
 		return false
 	}
 	shared := 0
 	var mine []string
 	for _, s := range q.stems {
-		if _, both := other.words[s]; both {
+		if _, both := earlier.words[s]; both {
 			shared++
 		} else {
 			mine = append(mine, q.words[s])
 		}
 	}
-	// Even if all the rest were misspellings.
-	if left := min(len(mine), b-shared); float64(shared+left) < threshold*float64(a+b-shared-left) {
+	alike := func(shared int) bool {
+		return float64(shared) >= threshold*(float64(a)+leftOut*float64(b-shared))
+	}
+	if !alike(shared + min(len(mine), b-shared)) { // even if all the rest were misspellings
 		return false
 	}
 	var theirs []string
-	for _, s := range other.stems {
+	for _, s := range earlier.stems {
 		if _, both := q.words[s]; !both {
-			theirs = append(theirs, other.words[s])
+			theirs = append(theirs, earlier.words[s])
 		}
 	}
 	for _, w := range mine {
@@ -80,7 +91,23 @@ func (q *query) same(other *query, threshold float64) bool {
 			theirs = slices.Delete(theirs, at, at+1)
 		}
 	}
-	return float64(shared) >= threshold*float64(a+len(theirs))
+	return alike(shared)
+}
+
+// setsApart reports a bracket at the end of q with a word in it that the earlier
+// query lacks.
+func (q *query) setsApart(earlier *query) bool {
+	return slices.ContainsFunc(q.bracket, func(stem string) bool { return earlier.words[stem] == "" })
+}
+
+// bracketOf is what stands in a bracket at the end of text, after other words.
+func bracketOf(text string) string {
+	body, closed := strings.CutSuffix(text, ")")
+	open := strings.LastIndexByte(body, '(')
+	if !closed || open <= 0 {
+		return ""
+	}
+	return body[open+1:]
 }
 
 // spelledAlike reports whether two words are spellings of one: one letter apart
@@ -124,14 +151,20 @@ func edits(a, b []rune) int {
 	return row[len(b)]
 }
 
-// namesNew reports whether q holds one of names that no earlier query holds. A
-// name is held whole, or by a part that the query itself writes as a name
-// ("Lovelace" of "Ada Lovelace").
-func (q *query) namesNew(earlier []*view, names []string) bool {
-	for _, name := range names {
-		whole := evidence.Tokens(clip(name, maxQueryRead))
+// namesNew reports whether q names one of entities that no earlier query names,
+// by rule. A name is held whole, or by a part that the query itself writes as a
+// name ("Lovelace" of "Ada Lovelace").
+func (q *query) namesNew(earlier []*view, entities []string, rule Bridge) bool {
+	for _, entity := range entities {
+		if !rule.Values && evidence.IsValue(entity) {
+			continue
+		}
+		whole := evidence.Tokens(clip(entity, maxQueryRead))
 		if holds(q.tokens, whole) && !anyHolds(earlier, whole) {
 			return true
+		}
+		if rule.Names == MatchWhole {
+			continue
 		}
 		for _, part := range q.names {
 			if holds(whole, part) && !anyHolds(earlier, part) {

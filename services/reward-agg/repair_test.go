@@ -206,7 +206,7 @@ func TestSameQuery(t *testing.T) {
 		{"???", "???", true},
 		{"???", "!!!", false},
 	} {
-		require.Equal(t, c.want, readQuery(c.a).same(readQuery(c.b), 0.8), "%q / %q", c.a, c.b)
-		require.Equal(t, c.want, readQuery(c.b).same(readQuery(c.a), 0.8), "%q / %q", c.b, c.a)
+		require.Equal(t, c.want, readQuery(c.a).same(readQuery(c.b), 0.85), "%q / %q", c.a, c.b)
+		require.Equal(t, c.want, readQuery(c.b).same(readQuery(c.a), 0.85), "%q / %q", c.b, c.a)
 	}
 }

@@ -32,6 +32,7 @@ func (p *Profile) validate() error {
 		{"min_graded_share", p.MinGradedShare.Value, 0, 1, "in [0, 1]"},
 		{"near_duplicate_query", p.NearDuplicateQuery.Value, 0.1, 1, "in [0.1, 1]"},
 		{"repeated_claim", p.RepeatedClaim.Value, 0.1, 1, "in [0.1, 1]"},
+		{"outcome.weight", p.Outcome.Weight.Value, 0, maxMagnitude, "0 or more"},
 	} {
 		switch {
 		case !finite(m.value):
@@ -52,12 +53,35 @@ func (p *Profile) validate() error {
 			return &ProfileError{fmt.Sprintf("unpaid[%d]", i), fmt.Sprintf("%.40q is no rule", string(r))}
 		}
 	}
-	if len(p.Retraction) == 0 {
+	switch p.BridgeSearch.Names {
+	case MatchPart, MatchWhole:
+	default:
+		return &ProfileError{"bridge_search.names", fmt.Sprintf("is %.40q; use %q or %q", string(p.BridgeSearch.Names), MatchPart, MatchWhole)}
+	}
+	switch p.Outcome.Metric {
+	case MetricEM, MetricF1, MetricCoverEM:
+	default:
+		return &ProfileError{"outcome.metric", fmt.Sprintf("is %.40q; use %q, %q or %q", string(p.Outcome.Metric), MetricEM, MetricF1, MetricCoverEM)}
+	}
+	return p.Retraction.validate()
+}
+
+func (r *Retraction) validate() error {
+	switch r.Mode {
+	case RetractByPattern:
+	case RetractByNLI:
+		if c := r.Contradiction.Value; !(c > 0 && c <= 1) {
+			return &ProfileError{"retraction.contradiction", fmt.Sprintf("is %v; it must be above 0 and at most 1", c)}
+		}
+	default:
+		return &ProfileError{"retraction.mode", fmt.Sprintf("is %.40q; use %q or %q", string(r.Mode), RetractByPattern, RetractByNLI)}
+	}
+	if len(r.Patterns) == 0 {
 		return &ProfileError{"retraction", "has no pattern; name a built-in language or give patterns"}
 	}
-	for i := range p.Retraction {
-		pt := &p.Retraction[i]
-		field := fmt.Sprintf("retraction[%d]", i)
+	for i := range r.Patterns {
+		pt := &r.Patterns[i]
+		field := fmt.Sprintf("retraction.patterns[%d]", i)
 		if strings.TrimSpace(pt.Language) == "" {
 			return &ProfileError{field + ".language", "is missing"}
 		}

@@ -60,13 +60,13 @@ func (r *raw) into(s *schema.StepReward) {
 
 // addShapes gives every gap its shape, and a near-duplicate query its price
 // where no gap's repair has paid it yet.
-func addShapes(views []*view, raws []raw, p *Profile) {
+func addShapes(views []*view, raws []raw, p *Profile, answers map[Question]schema.Scores) {
 	charged := map[int]bool{}
 	for i, v := range views {
 		if !v.graded() || v.gap() == schema.GapNone {
 			continue
 		}
-		rep := repairOf(views, i, p)
+		rep := repairOf(views, i, p, answers)
 		raws[i].setShape(rep, views, p)
 		if rep.known && rep.reason == schema.ShapeNearDuplicate {
 			charged[rep.at] = true
