@@ -19,7 +19,7 @@ stepgap=$BUILD/bin/stepgap
 # well go to that one alone.
 example=$ROOT/examples/rollouts.jsonl
 rollouts=("$example" "$example" "$example")
-roles=(entity-check abstain-check quote-extract nli-worker reward-agg)
+roles=(entity-check abstain-check quote-extract nli-worker reward-agg transcript-split gateway)
 patience=600 # seconds for all services to be healthy; a busy machine is slow
 
 # install_missing installs the Debian packages whose commands are missing.
@@ -201,7 +201,7 @@ if [[ ${1:-} != inside ]]; then
 fi
 work=$(mktemp -d) project=stepgap-test-$$ daemon='' images=()
 mkdir "$work/nats"
-export STEPGAP_IMAGE=$project STEPGAP_NATS_PORT=0
+export STEPGAP_IMAGE=$project STEPGAP_NATS_PORT=0 STEPGAP_GATEWAY_PORT=0
 trap clean_up EXIT
 [[ ${1:-} != inside ]] || start_daemon
 
@@ -209,7 +209,7 @@ say "test-compose: the examples by a process a role, in containers"
 build_images
 timed "check in one process" check
 figure "labels" "$(labels_of "$work/check.jsonl")"
-timed "up: 6 services, healthy" bring_up
+timed "up: 8 services, healthy" bring_up
 timed "publish, one nli-worker: the same" publish one-worker
 timed "up: nli-worker scaled to 2" bring_up --scale nli-worker=2
 timed "publish, two nli-workers: the same" publish two-workers
