@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
-# Prints the path of a Python interpreter with the pinned packages that build the
-# NLI model, making its virtual environment in the cache if need be.
+# Prints the path of a Python interpreter with the pinned packages of a requirements
+# file (default: those that build the NLI model), making its virtual environment in
+# the cache if need be. The file names every package that is wanted, with its hashes.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-requirements=models/nli-minilm/requirements.txt
+requirements=${1:-models/nli-minilm/requirements.txt}
 
 make_environment() {
 	python3 -m venv "$1"
 	"$1/bin/python" -m pip install --quiet --disable-pip-version-check \
-		--require-hashes --only-binary=:all: --requirement "$ROOT/$requirements"
+		--no-deps --require-hashes --only-binary=:all: --requirement "$ROOT/$requirements"
 }
 
 "$ROOT/scripts/require.sh" python3

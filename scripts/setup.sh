@@ -25,6 +25,7 @@ mapfile -t tools < <(
 	"$here/tokenizers.sh" tools
 	"$here/onnxruntime.sh" tools
 	"$here/nli-model.sh" tools
+	"$here/python-tokenizers.sh" tools
 )
 mapfile -t tools < <(printf '%s\n' "${tools[@]}" | sort -u | grep .)
 "$here/require.sh" git make cc go "${tools[@]}"
@@ -34,6 +35,6 @@ go_modules
 "$here/tokenizers.sh" &
 tokenizers=$!
 status=0
-"$here/onnxruntime.sh" && "$here/nli-model.sh" || status=$?
+"$here/onnxruntime.sh" && "$here/nli-model.sh" && "$here/python-tokenizers.sh" || status=$?
 wait "$tokenizers" || status=$?
 exit "$status"

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/stepgap/stepgap/internal/app"
+	"github.com/stepgap/stepgap/internal/docblock"
 	"github.com/stepgap/stepgap/internal/judgebench"
 	"github.com/stepgap/stepgap/internal/transcript"
 )
@@ -59,7 +59,7 @@ func benchJudgeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			measured, err := judgebench.Run(cmd.Context(), rollouts, o)
+			figures, err := judgebench.Run(cmd.Context(), rollouts, o)
 			if err != nil {
 				return err
 			}
@@ -67,7 +67,7 @@ func benchJudgeCommand() *cobra.Command {
 			if skipLimit {
 				limit = nil
 			}
-			report := newJudgeReport(cmd.Context(), measured, limit)
+			report := newJudgeReport(cmd.Context(), figures, limit)
 			if err := writeJSON(out, report); err != nil {
 				return err
 			}
@@ -132,23 +132,8 @@ func printJudgeReport(cmd *cobra.Command, r judgeReport) {
 	}
 }
 
-// The table stands between these lines.
-const (
-	tableBegin = "<!-- bench-judge: begin -->\n"
-	tableEnd   = "<!-- bench-judge: end -->\n"
-)
-
 // writeJudgeTable renews the table in a Markdown file.
 func writeJudgeTable(path string, r judgeReport) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("renewing the table: %w", err)
-	}
-	before, rest, ok := strings.Cut(string(text), tableBegin)
-	_, after, closed := strings.Cut(rest, tableEnd)
-	if !ok || !closed {
-		return fmt.Errorf("renewing the table: %s has no lines %q and %q", path, strings.TrimSpace(tableBegin), strings.TrimSpace(tableEnd))
-	}
 	rows := "| groups | steps | calls a step | a naive client's | ratio | labels changed | same first query |\n|---|---|---|---|---|---|---|\n"
 	for _, side := range []struct {
 		name string
@@ -159,10 +144,10 @@ func writeJudgeTable(path string, r judgeReport) error {
 		rows += fmt.Sprintf("| %d %s | %d | %.2f | %.2f | %.3f | %d | %.2f of pairs |\n", side.s.Groups, side.name, side.s.Steps,
 			float64(side.s.Calls)/n, float64(side.s.NaiveCalls)/n, side.s.Ratio, side.s.Changed, side.same)
 	}
-	return os.WriteFile(path, []byte(before+tableBegin+rows+tableEnd+after), 0o644)
+	return docblock.Renew(path, "bench-judge", rows)
 }
 
-// writeJSON writes v to path, if there is one.
+// writeJSON writes v to path, if there is one, and makes its folder.
 func writeJSON(path string, v any) error {
 	if path == "" {
 		return nil
@@ -170,6 +155,9 @@ func writeJSON(path string, v any) error {
 	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("writing the figures: %w", err)
 	}
 	if err := os.WriteFile(path, append(b, '\n'), 0o644); err != nil {
 		return fmt.Errorf("writing the figures: %w", err)

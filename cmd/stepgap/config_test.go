@@ -21,11 +21,11 @@ func TestConfigurationTableIsThatOfTheCode(t *testing.T) {
 
 func TestEveryFlagInTheTableIsTakenByItsCommand(t *testing.T) {
 	t.Parallel()
-	commands := map[string]string{"serve": "serve", "check": "check", "client": "publish", "bench": "bench"}
+	commands := map[string]string{"serve": "serve", "check": "check", "client": "publish", "bench": "bench", "models": "models verify"}
 	root := newRoot("test")
 	for _, s := range app.Settings() {
 		for _, on := range s.Commands {
-			cmd, _, err := root.Find([]string{commands[on]})
+			cmd, _, err := root.Find(strings.Fields(commands[on]))
 			require.NoError(t, err)
 			require.NotNil(t, cmd.Flags().Lookup(strings.TrimPrefix(s.Flag, "--")), "%s %s", commands[on], s.Flag)
 		}
@@ -71,6 +71,10 @@ func TestAWrongSettingIsNamed(t *testing.T) {
 		"zero workers":     {args: []string{"--workers", "0"}, want: []string{"workers", "above 0"}},
 		"unknown judge":    {args: []string{"--judge", "oracle"}, want: []string{"judge", "oracle", "local"}},
 		"unknown topology": {environ: []string{"STEPGAP_TOPOLOGY=maybe"}, want: []string{"topology", "maybe"}},
+		"wrong rank":       {args: []string{"--nli-priority", "10"}, want: []string{"nli_priority", "0 to 9"}},
+		"wrong device":     {args: []string{"--device", "cpu:3"}, want: []string{"device", "cuda:N"}},
+		"negative threads": {args: []string{"--nli-threads", "-1"}, want: []string{"nli_threads"}},
+		"deterministic":    {args: []string{"--deterministic=perhaps"}, want: []string{"deterministic", "auto, on, off"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -92,4 +96,13 @@ func TestSingleRolesNeedAServer(t *testing.T) {
 	root = newRoot("test")
 	root.SetArgs([]string{"serve", "oracle"})
 	require.ErrorContains(t, root.ExecuteContext(t.Context()), "entity-check")
+}
+
+func TestDeterministicAsABareFlagMeansOn(t *testing.T) {
+	t.Parallel()
+	for want, args := range map[string][]string{"auto": nil, "on": {"--deterministic"}, "off": {"--deterministic=off"}} {
+		c, err := load4(t, "", nil, args...)
+		require.NoError(t, err)
+		require.Equal(t, want, c.Deterministic, args)
+	}
 }

@@ -21,9 +21,10 @@ func serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve [role...]",
 		Short: "Run stages of the pipeline",
-		Long: "serve runs the named roles (" + strings.Trim(fmt.Sprint(app.Roles()), "[]") + ") against\n" +
-			"the NATS server of --nats. Without roles it runs all of them, and without\n" +
-			"--nats it brings a NATS server of its own, on --listen.",
+		Long: "serve runs the named roles (" + strings.Trim(fmt.Sprint(app.AllRoles()), "[]") + ") against\n" +
+			"the NATS server of --nats. Without roles it runs the whole pipeline, with a\n" +
+			"gateway if --gateway-listen is given, and without --nats it brings a NATS\n" +
+			"server of its own, on --listen.",
 		Example: "  stepgap serve\n  stepgap serve quote-extract --nats nats://nats:4222 --llm-url http://vllm:8000/v1 --llm-model Qwen/Qwen2.5-7B-Instruct",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := load(cmd)
@@ -41,6 +42,9 @@ func serve(ctx context.Context, cfg app.Config, names []string, log *slog.Logger
 	roles, err := app.ParseRoles(names)
 	if err != nil {
 		return err
+	}
+	if len(names) == 0 && cfg.GatewayListen != "" {
+		roles = append(roles, app.RoleGateway)
 	}
 	conn, closeConn, err := connect(ctx, cfg, names, log)
 	if err != nil {

@@ -1,21 +1,23 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/stepgap/stepgap/internal/cost"
+	"github.com/stepgap/stepgap/internal/docblock"
 	"github.com/stepgap/stepgap/internal/llmtrial"
 	"github.com/stepgap/stepgap/pkg/schema"
 )
 
 func trialCommand() *cobra.Command {
 	var o llmtrial.Options
+	var price cost.Price
+	var cached float64
 	var out, docs string
 	var stages []string
 	letters := map[string]schema.Stage{"A": schema.StageEntity, "B": schema.StageAbstain, "C": schema.StageQuote}
@@ -36,10 +38,10 @@ func trialCommand() *cobra.Command {
 				}
 				o.Stages = append(o.Stages, stage)
 			}
-			if !cmd.Flags().Changed("price-cached") {
-				o.Price.Cached = o.Price.In
-			}
 			var err error
+			if o.Price, err = trialPrice(cmd, price, cached); err != nil {
+				return err
+			}
 			if o.Program, err = os.Executable(); err != nil {
 				return fmt.Errorf("finding this program: %w", err)
 			}
@@ -55,13 +57,27 @@ func trialCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&stages, "stages", []string{"A", "B", "C"}, "stages to try")
 	flags.BoolVar(&o.Twice, "twice", false, "send every item twice, under two runs, and count the outcomes that differ")
+	flags.IntVar(&o.Pad, "pad", 0, "send every item of B and C again with so many bytes of unrelated text beside each passage, and count the outcomes that differ")
 	flags.DurationVar(&o.Limit, "limit", 5*time.Minute, "time for one item")
-	flags.Float64Var(&o.Price.In, "price-in", 0, "price of a million input tokens")
-	flags.Float64Var(&o.Price.Cached, "price-cached", 0, "price of a million input tokens that the endpoint had cached (default: --price-in)")
-	flags.Float64Var(&o.Price.Out, "price-out", 0, "price of a million output tokens")
+	flags.Float64Var(&price.In, "price-in", 0, "price of a million input tokens")
+	flags.Float64Var(&cached, "price-cached", 0, "price of a million input tokens that the endpoint had cached (default: --price-in)")
+	flags.Float64Var(&price.Out, "price-out", 0, "price of a million output tokens")
 	flags.StringVar(&out, "out", "", "also write the figures to this file (JSON)")
 	flags.StringVar(&docs, "docs", "", "also renew the tables between the markers of this file (Markdown)")
 	return cmd
+}
+
+// trialPrice is the price of the flags; nil where none was given.
+func trialPrice(cmd *cobra.Command, price cost.Price, cached float64) (*cost.Price, error) {
+	given := cmd.Flags().Changed
+	if !given("price-in") && !given("price-out") && !given("price-cached") {
+		return nil, nil
+	}
+	if !given("price-cached") {
+		cached = price.In
+	}
+	price.Cached = &cached
+	return &price, price.Validate()
 }
 
 // trialDone prints and writes what was measured, and then judges it, so that
@@ -71,20 +87,11 @@ func trialDone(to io.Writer, r llmtrial.Report, out, docs string) error {
 	if _, err := io.WriteString(to, text); err != nil {
 		return err
 	}
-	if out != "" {
-		b, err := json.MarshalIndent(r, "", "  ")
-		if err != nil {
-			return err
-		}
-		if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(out, append(b, '\n'), 0o644); err != nil {
-			return err
-		}
+	if err := writeJSON(out, r); err != nil {
+		return err
 	}
 	if docs != "" {
-		if err := llmtrial.Renew(docs, text); err != nil {
+		if err := docblock.Renew(docs, "measured", text); err != nil {
 			return err
 		}
 	}

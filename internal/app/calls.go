@@ -124,9 +124,7 @@ func (c *calls) waitUp(ctx context.Context, patience time.Duration) error {
 		}
 		var late <-chan time.Time
 		if patience > 0 {
-			timer := time.NewTimer(left)
-			defer timer.Stop()
-			late = timer.C
+			late = time.After(left)
 		}
 		select {
 		case <-ctx.Done():

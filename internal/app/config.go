@@ -16,6 +16,7 @@ import (
 	"github.com/knadh/koanf/v2"
 	"github.com/spf13/pflag"
 
+	"github.com/stepgap/stepgap/internal/nli/onnx"
 	"github.com/stepgap/stepgap/pkg/schema"
 )
 
@@ -24,7 +25,8 @@ import (
 // the YAML file; a flag beats the environment, which beats the file.
 //
 // The tag "on" lists the commands that take the setting as a flag: serve,
-// check, bench, client (publish and watch).
+// check, bench, client (publish and watch), models (verify). The tag "bare" is
+// the value of a flag that is given without one.
 type Config struct {
 	NATS      string `koanf:"nats" on:"serve client" help:"URL of the NATS server; empty starts one inside the process (serve without roles)"`
 	NATSCreds string `koanf:"nats_creds" on:"serve client" help:"path of a NATS .creds file"`
@@ -75,13 +77,18 @@ type Config struct {
 	SpendCap     float64       `koanf:"spend_cap" default:"0" on:"serve check" help:"what all processes of the account may spend on LLMs; beyond it they stop pulling until it is raised; 0 leaves the cap as it stands"`
 	SpendAccount string        `koanf:"spend_account" default:"default" on:"serve check client" help:"account that spending is counted under; processes with the same one share its cap"`
 
-	NLIModel         string  `koanf:"nli_model" on:"serve check" help:"folder of the NLI model, Hugging Face layout; empty looks beside the program"`
-	NLIFile          string  `koanf:"nli_file" default:"model.onnx" on:"serve check" help:"ONNX file in that folder"`
-	ORTLib           string  `koanf:"ort_lib" on:"serve check" help:"path of libonnxruntime.so; empty looks beside the program"`
+	NLIModel         string  `koanf:"nli_model" on:"serve check" help:"the NLI model: a folder in Hugging Face layout, or a name that stepgap models list shows; empty looks beside the program"`
+	NLIFile          string  `koanf:"nli_file" on:"serve check" help:"ONNX file in that folder; empty takes model.onnx, onnx/model.onnx or the only one"`
+	Models           string  `koanf:"models" on:"serve check models" help:"folder that stepgap models pull keeps models in; empty takes stepgap/models in the user's cache folder"`
+	ORTLib           string  `koanf:"ort_lib" on:"serve check models" help:"path of libonnxruntime.so; empty looks beside the program"`
 	Device           string  `koanf:"device" default:"auto" on:"serve check" help:"auto, cpu, cuda or cuda:N"`
-	NLILanes         int     `koanf:"nli_lanes" default:"0" on:"serve check" help:"batches that run at once; 0 for one a core with one thread each, or two on a GPU"`
-	NLIContradiction float64 `koanf:"nli_contradiction" default:"0" on:"serve check" help:"threshold of contradiction; 0 for the default"`
-	NLIEntailment    float64 `koanf:"nli_entailment" default:"0" on:"serve check" help:"threshold of entailment; 0 for the default"`
+	NLILanes         int     `koanf:"nli_lanes" default:"0" on:"serve check" help:"batches that run at once; 0 for as many as the cores that the container may use give with nli_threads each, or two on a GPU"`
+	NLIThreads       int     `koanf:"nli_threads" default:"0" on:"serve check" help:"threads of one batch on CPU; 0 for one, or with nli_lanes given its share of the cores"`
+	Deterministic    string  `koanf:"deterministic" default:"auto" bare:"on" on:"serve check" help:"whether a pair's scores may depend on what shares its batch: auto runs the pairs of quantised models one at a time, on (or the bare flag) those of any model that would change by a bit, and refuses one that it can't hold still, off batches all"`
+	NLIPriority      int     `koanf:"nli_priority" default:"-1" on:"serve" help:"rank among the workers of D and E, 0 to 9: a lower one is served first, the others take what it has no free worker for; -1 for 0 on a GPU and 5 on CPU"`
+	NLIContradiction float64 `koanf:"nli_contradiction" default:"0" on:"serve check" help:"threshold of contradiction; 0 for that of thresholds.json beside the model, else 0.5"`
+	NLIEntailment    float64 `koanf:"nli_entailment" default:"0" on:"serve check" help:"threshold of entailment; 0 for that of thresholds.json beside the model, else 0.5"`
+	NLIEpsilon       float64 `koanf:"nli_epsilon" default:"0" on:"serve check" help:"labels with a score so near to its threshold are flagged near_threshold; 0 for 0.02, and 0.05 with a quantised model"`
 
 	Profile string `koanf:"profile" default:"stepgap" on:"serve check" help:"reward profile: stepgap, paper, or the path of a YAML file"`
 
@@ -92,6 +99,17 @@ type Config struct {
 	LiveDeadline time.Duration `koanf:"live_deadline" default:"10s" on:"serve" help:"deadline of a live check where the asker gave none"`
 	EndDeadline  time.Duration `koanf:"end_deadline" default:"30m" on:"serve" help:"how long after its end a rollout's labels are waited for"`
 	DrainTimeout time.Duration `koanf:"drain_timeout" default:"20s" on:"serve" help:"time for handlers to end on SIGTERM"`
+
+	GatewayListen string        `koanf:"gateway_listen" on:"serve" help:"address of the HTTP gateway; empty for none, and for the role gateway 127.0.0.1:8088"`
+	GatewayTokens string        `koanf:"gateway_tokens" on:"serve" help:"YAML file of tokens that may call the gateway, each with its runs; needed on addresses that other machines reach"`
+	GatewayToken  string        `koanf:"gateway_token" help:"one token that may use every run (environment or file only)"`
+	GatewayOpen   bool          `koanf:"gateway_open" on:"serve" help:"let everyone who reaches the gateway's address call it without a token"`
+	GatewayBody   int64         `koanf:"gateway_body_bytes" default:"16777216" on:"serve" help:"most bytes of a request's body"`
+	GatewayPosts  int           `koanf:"gateway_posts" default:"32" on:"serve" help:"requests with a body that are read at once; each may take gateway_body_bytes of memory"`
+	GatewayWaits  int           `koanf:"gateway_waits" default:"2048" on:"serve" help:"requests that wait for rewards at once"`
+	GatewayBatch  int           `koanf:"gateway_batch" default:"256" on:"serve" help:"most rollouts of a request"`
+	GatewayWait   time.Duration `koanf:"gateway_wait" default:"150s" on:"serve" help:"longest wait of a request; OpenRLHF gives up after 180s"`
+	GatewayRate   float64       `koanf:"gateway_rate" default:"0" on:"serve" help:"rollouts and readings a second of each token, or of each address without tokens; 0 for no bound"`
 
 	HTTP      string `koanf:"http" on:"serve" help:"address of /metrics, /healthz and /readyz; empty for none"`
 	LogLevel  string `koanf:"log_level" default:"info" on:"serve check client bench" help:"debug, info, warn or error"`
@@ -157,6 +175,7 @@ func AddFlags(flags *pflag.FlagSet, command string) {
 			flags.Duration(name, d, help)
 		case reflect.TypeFor[string]():
 			flags.String(name, value, help)
+			flags.Lookup(name).NoOptDefVal = f.Tag.Get("bare")
 		case reflect.TypeFor[bool]():
 			flags.Bool(name, value == "true", help)
 		case reflect.TypeFor[int](), reflect.TypeFor[int64]():
@@ -297,6 +316,11 @@ func (c *Config) validate() error {
 		oneOf("judge_abstain", c.JudgeAbstain, judges...),
 		oneOf("judge_quote", c.JudgeQuote, judges...),
 		oneOf("judge_nli", c.JudgeNLI, "nli", "free"),
+		oneOf("deterministic", c.Deterministic, "auto", "on", "off"),
+		c.rank(),
+		c.checkDevice(),
+		notNegative("nli_lanes", float64(c.NLILanes)),
+		notNegative("nli_threads", float64(c.NLIThreads)),
 		oneOf("topology", c.Topology, "ensure", "check", "skip"),
 		oneOf("log_level", c.LogLevel, "debug", "info", "warn", "error"),
 		oneOf("log_format", c.LogFormat, "text", "json"),
@@ -315,7 +339,27 @@ func (c *Config) validate() error {
 		c.exclusive(),
 		notNegative("llm_tpm", float64(c.LLMTPM)),
 		notNegative("give_up_after", float64(c.GiveUpAfter)),
+		positive("gateway_body_bytes", c.GatewayBody),
+		positive("gateway_posts", int64(c.GatewayPosts)),
+		positive("gateway_waits", int64(c.GatewayWaits)),
+		positive("gateway_batch", int64(c.GatewayBatch)),
+		positive("gateway_wait", int64(c.GatewayWait)),
+		notNegative("gateway_rate", c.GatewayRate),
 	)
+}
+
+func (c *Config) checkDevice() error {
+	if _, err := onnx.ParseDevice(c.Device); err != nil {
+		return fmt.Errorf("setting device: %w", err)
+	}
+	return nil
+}
+
+func (c *Config) rank() error {
+	if c.NLIPriority < -1 || c.NLIPriority > 9 {
+		return fmt.Errorf("setting nli_priority is %d; use 0 to 9, or -1 to go by the device", c.NLIPriority)
+	}
+	return nil
 }
 
 // exclusive checks what one setting says of another, and names.

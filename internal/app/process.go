@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"github.com/stepgap/stepgap/internal/bus"
 	"github.com/stepgap/stepgap/internal/judge"
 	"github.com/stepgap/stepgap/internal/judge/llm"
+	"github.com/stepgap/stepgap/internal/nli/onnx"
 	"github.com/stepgap/stepgap/internal/stage"
 	"github.com/stepgap/stepgap/pkg/schema"
 	rewardagg "github.com/stepgap/stepgap/services/reward-agg"
@@ -30,20 +32,30 @@ const (
 	RoleQuote   Role = "quote-extract"
 	RoleNLI     Role = "nli-worker"
 	RoleReward  Role = "reward-agg"
+	RoleSplit   Role = "transcript-split"
+	// RoleGateway serves HTTP. It is no part of the pipeline but a client of it,
+	// so a pipeline that is asked for as a whole has none unless it is given an
+	// address.
+	RoleGateway Role = "gateway"
 )
 
-// Roles lists every role.
-func Roles() []Role { return []Role{RoleEntity, RoleAbstain, RoleQuote, RoleNLI, RoleReward} }
+// Roles lists every role of the pipeline.
+func Roles() []Role {
+	return []Role{RoleEntity, RoleAbstain, RoleQuote, RoleNLI, RoleReward, RoleSplit}
+}
 
-// ParseRoles reads role names; none means all.
+// AllRoles lists those of the pipeline and those beside it.
+func AllRoles() []Role { return append(Roles(), RoleGateway) }
+
+// ParseRoles reads role names; none means all of the pipeline.
 func ParseRoles(names []string) ([]Role, error) {
 	if len(names) == 0 {
 		return Roles(), nil
 	}
 	var roles []Role
 	for _, n := range names {
-		if !slices.Contains(Roles(), Role(n)) {
-			return nil, fmt.Errorf("%q is no role; use one or more of %s", n, strings.Trim(fmt.Sprint(Roles()), "[]"))
+		if !slices.Contains(AllRoles(), Role(n)) {
+			return nil, fmt.Errorf("%q is no role; use one or more of %s", n, strings.Trim(fmt.Sprint(AllRoles()), "[]"))
 		}
 		if !slices.Contains(roles, Role(n)) {
 			roles = append(roles, Role(n))
@@ -58,6 +70,9 @@ type Process struct {
 	conn     *bus.Conn
 	log      *slog.Logger
 	runners  []*stage.Runner
+	servers  []func(context.Context) error
+	scorer   *onnx.Scorer // nil until a role needs it
+	gateway  net.Addr     // nil without the role
 	closers  []func()
 	registry *prometheus.Registry
 	metrics  *stage.Metrics
@@ -150,15 +165,24 @@ func (p *Process) add(ctx context.Context, role Role, j *judges) error {
 		p.addLive(schema.StageLiveText, b)
 		return p.addStage(ctx, b)
 	case RoleNLI:
-		e, err := openEntailment(p.cfg, p.log)
+		e, err := openEntailment(p.cfg, p.model, p.log)
 		if err != nil {
 			return err
 		}
-		p.closers = append(p.closers, e.close)
-		if err := p.addStage(ctx, e.local); err != nil {
-			return err
+		for _, b := range []built{e.local, e.cross} {
+			if err := p.addStage(ctx, b); err != nil {
+				return err
+			}
+			p.runners[len(p.runners)-1].Priority = e.priority
 		}
-		return p.addStage(ctx, e.cross)
+		return nil
+	case RoleSplit:
+		p.run(schema.StageSplit, stage.NewSplitHandler(stage.SplitOptions{
+			Conn: p.conn, Deadline: p.cfg.Deadline, Budget: p.cfg.Budget, Log: p.log, Metrics: p.metrics,
+		}), splitWorkers)
+		return nil
+	case RoleGateway:
+		return p.addGateway(ctx)
 	default:
 		return p.addReward(ctx)
 	}
@@ -203,17 +227,24 @@ func (p *Process) addLive(s schema.Stage, b built) {
 	}
 }
 
+// splitWorkers read transcripts beside each other; reading is all computation.
+const splitWorkers = 4
+
 func (p *Process) addReward(ctx context.Context) error {
 	profile, err := rewardagg.LoadProfile(p.cfg.Profile)
 	if err != nil {
 		return fmt.Errorf("reward profile %s: %w", p.cfg.Profile, err)
 	}
-	pins, err := stage.OpenPins(ctx, p.conn, schema.StageReward, profile.Hash())
+	ask, hash, err := p.retractions(profile)
+	if err != nil {
+		return err
+	}
+	pins, err := stage.OpenPins(ctx, p.conn, schema.StageReward, hash)
 	if err != nil {
 		return err
 	}
 	h, err := stage.NewRewardHandler(stage.RewardOptions{
-		Conn: p.conn, Profile: profile, Pins: pins, Waker: p.waker,
+		Conn: p.conn, Profile: profile, Ask: ask, Pins: pins, Waker: p.waker,
 		Deadline: p.cfg.EndDeadline, LabelsAge: p.cfg.LabelsAge, Log: p.log, Metrics: p.metrics,
 	})
 	if err != nil {
@@ -239,14 +270,20 @@ func (p *Process) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var loops sync.WaitGroup
-	errs := make(chan error, len(p.runners))
-	for _, r := range p.runners {
+	errs := make(chan error, len(p.runners)+len(p.servers))
+	run := func(f func(context.Context) error) {
 		loops.Go(func() {
-			if err := r.Run(ctx); err != nil {
+			if err := f(ctx); err != nil {
 				errs <- err
 				cancel()
 			}
 		})
+	}
+	for _, r := range p.runners {
+		run(r.Run)
+	}
+	for _, s := range p.servers {
+		run(s)
 	}
 	loops.Wait()
 	close(errs)

@@ -2,10 +2,12 @@ package bench
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/stepgap/stepgap/internal/bus"
 	"github.com/stepgap/stepgap/pkg/schema"
 )
 
@@ -33,12 +35,16 @@ func bareRound(ctx context.Context, o Options, like measured) (measured, error) 
 		}
 		// Prefetching by Consume is JetStream's fastest way to read.
 		messages := make(chan jetstream.Msg, o.Workers)
+		var options []jetstream.PullConsumeOpt
+		if slices.Contains(consumer.CachedInfo().Config.PriorityGroups, bus.GroupWorkers) {
+			options = append(options, jetstream.PullPriorityGroup(bus.GroupWorkers), jetstream.PullPrioritized(0))
+		}
 		consuming, err := consumer.Consume(func(msg jetstream.Msg) {
 			select {
 			case messages <- msg:
 			case <-running.Done():
 			}
-		})
+		}, options...)
 		if err != nil {
 			return m, err
 		}

@@ -14,6 +14,17 @@ import (
 	"github.com/stepgap/stepgap/pkg/schema"
 )
 
+func TestAMessageThatTheServerTakesFromNoOneIsSaidToBe(t *testing.T) {
+	t.Parallel()
+	conn, _ := bustest.Start(t, bus.Options{Memory: true})
+	m := bus.Message("stepgap.transcripts.r.o", make([]byte, embedded.MaxPayload+1))
+	_, err := bus.Publish(t.Context(), conn.JS, m)
+	var wrong *schema.FieldError
+	require.ErrorAs(t, err, &wrong)
+	require.Equal(t, schema.ReasonTooLarge, wrong.Reason)
+	require.ErrorContains(t, err, "max_payload")
+}
+
 func TestEnsureIsIdempotentAndReportsDrift(t *testing.T) {
 	t.Parallel()
 	conn, _ := bustest.Start(t, bus.Options{})

@@ -146,6 +146,8 @@ func ensureConsumer(ctx context.Context, js jetstream.JetStream, want Consumer, 
 		{"max deliver", have.MaxDeliver, want.Config.MaxDeliver},
 		{"max ack pending", have.MaxAckPending, want.Config.MaxAckPending},
 		{"max waiting", have.MaxWaiting, want.Config.MaxWaiting},
+		{"priority policy", have.PriorityPolicy, want.Config.PriorityPolicy},
+		{"priority groups", have.PriorityGroups, want.Config.PriorityGroups},
 		{"filters", haveFilters, want.Config.FilterSubjects},
 	})
 	if len(drift) == 0 || !mend {

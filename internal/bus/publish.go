@@ -35,10 +35,15 @@ func Message(subject string, body []byte) *nats.Msg {
 	return m
 }
 
-// Publish writes m and waits for the server's word. A full stream is ErrFull.
+// Publish writes m and waits for the server's word. A full stream is ErrFull; a
+// message that the server takes from no one is a *schema.FieldError.
 func Publish(ctx context.Context, js jetstream.JetStream, m *nats.Msg, opts ...jetstream.PublishOpt) (*jetstream.PubAck, error) {
 	ack, err := js.PublishMsg(ctx, m, opts...)
 	if err != nil {
+		if errors.Is(err, nats.ErrMaxPayload) {
+			return nil, &schema.FieldError{Field: "message", Reason: schema.ReasonTooLarge,
+				Problem: fmt.Sprintf("%s has %d bytes, the NATS server's max_payload is %d; raise it to %d", m.Subject, len(m.Data), js.Conn().MaxPayload(), schema.MaxMessage)}
+		}
 		if classify(err) == answerFull {
 			return nil, fmt.Errorf("publishing %s: %w: %w", m.Subject, ErrFull, err)
 		}

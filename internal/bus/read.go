@@ -42,12 +42,7 @@ func RewardOf(ctx context.Context, js jetstream.JetStream, id schema.RolloutID) 
 	if err != nil || body == nil {
 		return nil, err
 	}
-	var reward schema.Reward
-	if err := schema.Decode(body, &reward); err != nil {
-		return nil, fmt.Errorf("reading the reward of %s: %w", id, err)
-	}
-	reward.Run, reward.Rollout = id.Run, id.Rollout
-	return &reward, nil
+	return decodeReward(id.Subject(schema.PrefixRewards), body)
 }
 
 func lastBody(ctx context.Context, js jetstream.JetStream, stream, subject string) ([]byte, error) {
@@ -73,4 +68,17 @@ func decodeLabel(subject string, body []byte) (*schema.Label, error) {
 	}
 	label.Run, label.Rollout, label.Index = id.Run, id.Rollout, id.Index
 	return &label, nil
+}
+
+func decodeReward(subject string, body []byte) (*schema.Reward, error) {
+	id, err := schema.ParseRollout(schema.PrefixRewards, subject)
+	if err != nil {
+		return nil, fmt.Errorf("reading a reward: %w", err)
+	}
+	var reward schema.Reward
+	if err := schema.Decode(body, &reward); err != nil {
+		return nil, fmt.Errorf("reading the reward of %s: %w", id, err)
+	}
+	reward.Run, reward.Rollout = id.Run, id.Rollout
+	return &reward, nil
 }

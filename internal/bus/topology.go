@@ -10,16 +10,17 @@ import (
 
 // Stream names.
 const (
-	StreamSteps   = "STEPGAP_STEPS"
-	StreamAbstain = "STEPGAP_ABSTAIN"
-	StreamQuote   = "STEPGAP_QUOTE"
-	StreamLocal   = "STEPGAP_LOCAL"
-	StreamCross   = "STEPGAP_CROSS"
-	StreamLabels  = "STEPGAP_LABELS"
-	StreamEnds    = "STEPGAP_ENDS"
-	StreamRewards = "STEPGAP_REWARDS"
-	StreamLive    = "STEPGAP_LIVE"
-	StreamDead    = "STEPGAP_DEAD"
+	StreamTranscripts = "STEPGAP_TRANSCRIPTS"
+	StreamSteps       = "STEPGAP_STEPS"
+	StreamAbstain     = "STEPGAP_ABSTAIN"
+	StreamQuote       = "STEPGAP_QUOTE"
+	StreamLocal       = "STEPGAP_LOCAL"
+	StreamCross       = "STEPGAP_CROSS"
+	StreamLabels      = "STEPGAP_LABELS"
+	StreamEnds        = "STEPGAP_ENDS"
+	StreamRewards     = "STEPGAP_REWARDS"
+	StreamLive        = "STEPGAP_LIVE"
+	StreamDead        = "STEPGAP_DEAD"
 )
 
 // Key-value buckets.
@@ -42,6 +43,12 @@ const (
 	// document an endpoint, with a lease a process.
 	BucketLimits = "stepgap-limits"
 )
+
+// GroupWorkers is the priority group of the consumers of D and E: of the workers
+// that wait for a message, those with the lowest number are served first, so
+// that GPU workers take what they can and others only what is over. Every pull
+// from such a consumer names the group.
+const GroupWorkers = "workers"
 
 // Options size the topology. The zero value means the defaults.
 type Options struct {
@@ -139,6 +146,8 @@ func NewTopology(o Options) Topology {
 	}
 	ends := queue(StreamEnds, "ended rollouts, for the aggregator", schema.PrefixEnds)
 	ends.Subjects = []string{schema.PrefixEnds + ".*.*"}
+	transcripts := queue(StreamTranscripts, "whole rollouts, to be cut into steps", schema.PrefixTranscripts)
+	transcripts.Subjects = []string{schema.PrefixTranscripts + ".*.*"}
 	live := queue(StreamLive, "live checks, for A and C", schema.PrefixLive)
 	live.Subjects = []string{schema.PrefixLive + ".*.*.*.*"}
 	live.MaxAge, live.Duplicates = time.Minute, 30*time.Second
@@ -152,8 +161,13 @@ func NewTopology(o Options) Topology {
 		}}
 	}
 	const unlimited = -1
+	prioritized := func(c Consumer) Consumer {
+		c.Config.PriorityPolicy, c.Config.PriorityGroups = jetstream.PriorityPolicyPrioritized, []string{GroupWorkers}
+		return c
+	}
 	return Topology{
 		Streams: []jetstream.StreamConfig{
+			transcripts,
 			queue(StreamSteps, "published steps, for A", schema.PrefixSteps),
 			queue(StreamAbstain, "abstaining steps, for B", schema.PrefixAbstain),
 			queue(StreamQuote, "aligned steps, for C", schema.PrefixQuote),
@@ -166,13 +180,14 @@ func NewTopology(o Options) Topology {
 			once(StreamDead, "what could not be handled, for operators", schema.PrefixDead+".*.*.*.*"),
 		},
 		Consumers: []Consumer{
+			worker(StreamTranscripts, schema.StageSplit, 20_000),
 			worker(StreamSteps, schema.StageEntity, 20_000),
 			worker(StreamAbstain, schema.StageAbstain, 20_000),
 			worker(StreamQuote, schema.StageQuote, 20_000),
-			worker(StreamLocal, schema.StageLocal, 20_000),
+			prioritized(worker(StreamLocal, schema.StageLocal, 20_000)),
 			// Ends and conclusions wait for others' labels; a bound would let
 			// those that wait for ever stop those that need not.
-			worker(StreamCross, schema.StageCross, unlimited),
+			prioritized(worker(StreamCross, schema.StageCross, unlimited)),
 			worker(StreamEnds, schema.StageReward, unlimited),
 			worker(StreamLive, schema.StageLiveAim, 20_000,
 				schema.PrefixLive+"."+string(schema.LivePlan)+".>", schema.PrefixLive+"."+string(schema.LiveProbe)+".>"),

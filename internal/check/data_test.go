@@ -17,6 +17,7 @@ import (
 
 	"github.com/stepgap/stepgap/internal/app"
 	"github.com/stepgap/stepgap/internal/check"
+	"github.com/stepgap/stepgap/internal/docblock/docblocktest"
 	"github.com/stepgap/stepgap/internal/pipeline"
 	"github.com/stepgap/stepgap/internal/transcript"
 	"github.com/stepgap/stepgap/pkg/schema"
@@ -185,17 +186,28 @@ func TestLabelsBesideTheAnnotatedSteps(t *testing.T) {
 	for _, g := range schema.Gaps()[:4] {
 		table += fmt.Sprintf("%8s", g.Short())
 	}
+	page := "| |"
+	for _, g := range schema.Gaps()[:4] {
+		page += fmt.Sprintf(" %s |", g.Short())
+	}
+	page += "\n|---|---|---|---|---|\n"
 	gaps := [2][2]int{}
 	for _, a := range schema.Gaps()[:4] {
 		table += fmt.Sprintf("\n%16s", a.Short())
+		page += fmt.Sprintf("| %s |", a.Short())
 		for _, g := range schema.Gaps()[:4] {
 			n := confusion[[2]schema.Gap{a, g}]
 			table += fmt.Sprintf("%8d", n)
+			page += fmt.Sprintf(" %d |", n)
 			gaps[isGap(a)][isGap(g)] += n
 		}
+		page += "\n"
 	}
+	page += fmt.Sprintf("\nOf %d steps, gap or none: %d hits, %d misses, %d false alarms, %d agreed none. %d more are cut otherwise by our reader.\n",
+		compared, gaps[1][1], gaps[1][0], gaps[0][1], gaps[0][0], unmatched)
 	t.Logf("%d steps compared, %d annotated steps that we cut otherwise\n%s\ngap or none: hits %d, misses %d, false alarms %d, agreed none %d",
 		compared, unmatched, table, gaps[1][1], gaps[1][0], gaps[0][1], gaps[0][0])
+	docblocktest.Holds(t, "../../docs/judges.md", "local-annotated", page)
 }
 
 func isGap(g schema.Gap) int {

@@ -22,6 +22,7 @@ type Page struct {
 func (p *Page) Write(w io.Writer) error {
 	t, err := template.New("page").Funcs(template.FuncMap{
 		"gaps":    schema.Gaps,
+		"windows": windows, "near": near, "scores": scores,
 		"percent": func(n, of int) string { return fmt.Sprintf("%.1f%%", 100*float64(n)/float64(max(of, 1))) },
 		"signed": func(v *float64) string {
 			if v == nil {

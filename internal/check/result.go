@@ -44,15 +44,19 @@ type StepResult struct {
 	// QuoteFrom is the title of the passage that the quote stands in.
 	QuoteFrom string `json:"quote_from,omitempty"`
 	// Reason is one sentence for people; Code the typed reason, if there is one.
-	Reason      string              `json:"reason"`
-	Code        schema.Reason       `json:"code,omitempty"`
-	Abstains    bool                `json:"abstains,omitempty"`
-	Base        *float64            `json:"base"`
-	Shape       *float64            `json:"shape"`
-	ShapeReason schema.ShapeReason  `json:"shape_reason,omitempty"`
-	Reward      *float64            `json:"reward"`
-	Scores      *schema.Scores      `json:"scores,omitempty"`
-	Trail       []schema.TrailEntry `json:"trail,omitempty"`
+	Reason      string             `json:"reason"`
+	Code        schema.Reason      `json:"code,omitempty"`
+	Abstains    bool               `json:"abstains,omitempty"`
+	Base        *float64           `json:"base"`
+	Shape       *float64           `json:"shape"`
+	ShapeReason schema.ShapeReason `json:"shape_reason,omitempty"`
+	Reward      *float64           `json:"reward"`
+	Scores      *schema.Scores     `json:"scores,omitempty"`
+	// Windows are the stretches of passages that decided at D or E, and Flags
+	// what else is to be known of the decision.
+	Windows []schema.Window     `json:"windows,omitempty"`
+	Flags   []string            `json:"flags,omitempty"`
+	Trail   []schema.TrailEntry `json:"trail,omitempty"`
 }
 
 // assemble joins a rollout, its labels and its reward.
@@ -98,6 +102,7 @@ func stepResult(s *schema.Step, label *schema.Label, reward schema.StepReward, t
 	if n := len(label.Trail); n > 0 {
 		last := label.Trail[n-1]
 		out.Judge, out.Model, out.Scores = last.Judge, last.Model, last.Scores
+		out.Windows, out.Flags = last.Windows, last.Flags
 	}
 	if trail {
 		out.Trail = label.Trail

@@ -9,6 +9,8 @@ type Summary struct {
 	Labels   map[schema.Gap]int `json:"labels"`
 	// Reasons counts ungraded steps by reason.
 	Reasons map[schema.Reason]int `json:"reasons,omitempty"`
+	// Near counts labels for which a score came within epsilon of its threshold.
+	Near int `json:"near_threshold"`
 	// Complete counts rollouts whose every step is graded.
 	Complete int     `json:"complete"`
 	Warnings int     `json:"warnings"`
@@ -66,6 +68,9 @@ func (s *Summary) add(r *Result) {
 		if st.Label == schema.GapUngraded {
 			s.Reasons[st.Code]++
 		}
+		if near(st.Flags) {
+			s.Near++
+		}
 		if st.Kind == schema.KindConclusion {
 			e := s.Conclusions[answered]
 			e.All++
@@ -82,6 +87,7 @@ func (s *Summary) Merge(o Summary) {
 	s.Rollouts += o.Rollouts
 	s.Steps += o.Steps
 	s.Complete += o.Complete
+	s.Near += o.Near
 	s.Warnings += o.Warnings
 	s.Seconds += o.Seconds
 	for k, n := range o.Labels {

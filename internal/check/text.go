@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/stepgap/stepgap/pkg/schema"
@@ -33,6 +34,9 @@ func WriteText(w io.Writer, r *Result, width int) error {
 			}
 			p.field(in, "quote", "“"+oneLine(s.Quote, 300)+"”"+from)
 		}
+		if where := windows(s.Windows); where != "" {
+			p.field(in, "window", where)
+		}
 		why := s.Reason
 		if s.Code != "" {
 			why = strings.TrimSpace(string(s.Code) + ": " + why)
@@ -42,6 +46,9 @@ func WriteText(w io.Writer, r *Result, width int) error {
 			by += ", " + s.Judge
 		}
 		p.field(in, "why", strings.TrimSpace(why+" "+by+")"))
+		if near(s.Flags) {
+			p.field(in, "near", "a score is near to its threshold"+scores(s.Scores))
+		}
 		if s.Repair != schema.RepairNone {
 			repair := string(s.Repair)
 			if s.ShapeReason != "" {
@@ -55,6 +62,28 @@ func WriteText(w io.Writer, r *Result, width int) error {
 	}
 	p.line("", "")
 	return p.err
+}
+
+// windows says which stretches of the evidence decided: the step that brought
+// the passage, the head of its digest, and characters from and to.
+func windows(ws []schema.Window) string {
+	out := make([]string, len(ws))
+	for i, w := range ws {
+		out[i] = fmt.Sprintf("step %d, %.8s %d-%d", w.ByStep, w.Passage, w.Start, w.End)
+		if w.Titled {
+			out[i] += " with its title"
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+func near(flags []string) bool { return slices.Contains(flags, schema.FlagNearThreshold) }
+
+func scores(s *schema.Scores) string {
+	if s == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (entailment %.3f, contradiction %.3f)", s.Entailment, s.Contradiction)
 }
 
 func total(r *Result) string {
@@ -132,6 +161,9 @@ func WriteSummary(w io.Writer, s Summary) error {
 	}
 	for reason, n := range s.Reasons {
 		p.line("  ", fmt.Sprintf("   ungraded: %-17s %6d", reason, n))
+	}
+	if s.Near > 0 {
+		p.line("  ", fmt.Sprintf("%d labels with a score near to its threshold (near_threshold)", s.Near))
 	}
 	for _, a := range []Answered{AnsweredRight, AnsweredWrong, AnsweredUnknown} {
 		if e := s.Conclusions[a]; e.All > 0 {

@@ -18,7 +18,8 @@ type Usage struct {
 	Verdicts int `json:"verdicts"`
 	// Calls are HTTP attempts at an endpoint or, for an NLI model, pairs.
 	Calls int `json:"calls"`
-	// Extra are those calls that were not a verdict's first: retries, repairs.
+	// Extra are those calls that were not a verdict's first: retries, repairs. An
+	// NLI model's pairs are none.
 	Extra int `json:"extra_calls"`
 	// CacheHits are verdicts for which nothing was spent.
 	CacheHits int `json:"cache_hits"`
@@ -35,7 +36,9 @@ type Usage struct {
 func (u *Usage) add(e schema.TrailEntry) {
 	u.Verdicts++
 	u.Calls += e.Calls
-	u.Extra += max(0, e.Calls-1)
+	if e.Judge == paid {
+		u.Extra += max(0, e.Calls-1)
+	}
 	if e.CacheHit {
 		u.CacheHits++
 	}

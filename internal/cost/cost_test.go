@@ -34,6 +34,7 @@ func TestBill(t *testing.T) {
 	total := 172.0
 	require.Equal(t, cost.Usage{Verdicts: 3, Calls: 4, Extra: 2, CacheHits: 1, TokensIn: 150, TokensOut: 11, TokensCached: 60, Latency: 2001 * time.Microsecond, Cost: &total}, b.Total)
 	require.Nil(t, b.Lines[2].Cost, "the NLI model costs no money")
+	require.Zero(t, b.Lines[2].Extra, "its pairs are no retries")
 
 	unknown := l.Bill("r", cost.Prices{})
 	require.Nil(t, unknown.Total.Cost, "an unknown price is no number")
@@ -80,7 +81,7 @@ func TestLoadPrices(t *testing.T) {
 	require.NoError(t, err)
 	require.InDelta(t, 0.1, *got["gpt-4.1-mini"].Cached, 0)
 	require.Contains(t, got, "local")
-	for _, bad := range []string{"m: {in: 1, outt: 2}", "m: {in: -1}", "m: {out: .nan}", "- m", "m: {in: 1}\nm: {in: 2}"} {
+	for _, bad := range []string{"m: {in: 1, out: 1, outt: 2}", "m: {in: -1, out: 1}", "m: {in: 1, out: .nan}", "- m", "m: {in: 1, out: 1}\nm: {in: 2, out: 1}", "m: {in: 1}", "m: {out: 1}", "m:"} {
 		_, err := load(bad)
 		require.Error(t, err, bad)
 	}

@@ -15,11 +15,11 @@ import (
 
 // Price is what a model's tokens cost, in units of the currency per million.
 type Price struct {
-	In  float64 `yaml:"in"`
-	Out float64 `yaml:"out"`
+	In  float64 `json:"in"`
+	Out float64 `json:"out"`
 	// Cached is the price of those input tokens that the endpoint had cached;
 	// nil: that of any other.
-	Cached *float64 `yaml:"cached"`
+	Cached *float64 `json:"cached"`
 }
 
 const million = 1e6
@@ -81,17 +81,27 @@ func (p Prices) Validate() error {
 	return errors.Join(errs...)
 }
 
-// LoadPrices reads a YAML map from model names to {in, out, cached}.
+// LoadPrices reads a YAML map from model names to {in, out, cached}; in and out
+// must be there.
 func LoadPrices(path string) (map[string]Price, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("price table: %w", err)
 	}
-	table := map[string]Price{}
+	var given map[string]struct {
+		In, Out, Cached *float64
+	}
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	d.KnownFields(true) // a misspelt price must not pass for none
-	if err := d.Decode(&table); err != nil && !errors.Is(err, io.EOF) {
+	if err := d.Decode(&given); err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("price table %s: %w", path, err)
+	}
+	table := make(map[string]Price, len(given))
+	for model, p := range given {
+		if p.In == nil || p.Out == nil { // nor may a missing one pass for 0
+			return nil, fmt.Errorf("price table %s: model %s: give both in and out", path, model)
+		}
+		table[model] = Price{In: *p.In, Out: *p.Out, Cached: p.Cached}
 	}
 	if err := (Prices{Models: table}).Validate(); err != nil {
 		return nil, fmt.Errorf("price table %s: %w", path, err)

@@ -99,6 +99,9 @@ func isDateOrNumber(s string) bool {
 	return true
 }
 
+// IsValue reports whether an entity is a date or a number, not a name.
+func IsValue(entity string) bool { return isDateOrNumber(entity) }
+
 func hasLetter(s string) bool { return strings.IndexFunc(s, unicode.IsLetter) >= 0 }
 
 // entitySpans finds the spans of names, quoted titles, dates and numbers, in

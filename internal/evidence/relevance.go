@@ -68,3 +68,11 @@ func (q Query) Relevance(window string) float64 {
 	}
 	return share
 }
+
+func setOf(tokens []string) map[string]bool {
+	set := make(map[string]bool, len(tokens))
+	for _, t := range tokens {
+		set[t] = true
+	}
+	return set
+}

@@ -7,21 +7,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestBM25(t *testing.T) {
-	t.Parallel()
-	docs := []string{
-		"The mill at Oakham burned in 1902.",
-		"Oakham is a town. It has a school, a church, and three bridges over the river.",
-		"Lund is a city in Sweden.",
-	}
-	s := BM25("When did the mill at Oakham burn?", docs)
-	require.Greater(t, s[0], s[1])
-	require.Greater(t, s[1], s[2])
-	require.Zero(t, s[2])
-	require.Equal(t, []float64{0, 0, 0}, BM25("of the", docs))
-	require.Empty(t, BM25("x", nil))
-}
-
 func TestRelevance(t *testing.T) {
 	t.Parallel()
 	claim := "The mill at Oakham burned in 1911."

@@ -27,11 +27,6 @@ type Item struct {
 	Telling string
 }
 
-// Items lists the items of A, then of B, then of C.
-func Items() []Item {
-	return append(append(entityItems(), abstainItems()...), quoteItems()...)
-}
-
 // ItemsOf returns the items of one stage.
 func ItemsOf(stage schema.Stage) []Item {
 	switch stage {
@@ -87,7 +82,11 @@ func Read(item Item, label *schema.Label) Answer {
 	a.Right = a.Got == item.Want
 	if a.Right && item.Telling != "" && !holds(label.Quotes, item.Telling) {
 		a.Right = false
-		a.Got += " (" + label.Quotes[0].Text + ")"
+		said := "no quote"
+		if len(label.Quotes) > 0 {
+			said = label.Quotes[0].Text
+		}
+		a.Got += " (" + said + ")"
 	}
 	return a
 }

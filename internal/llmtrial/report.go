@@ -4,22 +4,16 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/stepgap/stepgap/internal/cost"
 	"github.com/stepgap/stepgap/pkg/schema"
 )
-
-// Price is what tokens cost, in the currency of the reader's choice, for a
-// million of each. Cached input tokens have their own.
-type Price struct {
-	In     float64 `json:"in"`
-	Cached float64 `json:"cached"`
-	Out    float64 `json:"out"`
-}
 
 // Report is what a trial measured.
 type Report struct {
 	Date  string `json:"date"`
 	Model string `json:"model"`
-	Price Price  `json:"price_per_million"`
+	// Price is in the currency of the reader's choice; nil where none was given.
+	Price *cost.Price `json:"price_per_million"`
 	// Accuracy, P50Seconds and Tokens are the stages' figures once more, by the
 	// stage's name.
 	Accuracy   map[schema.Stage]float64 `json:"accuracy"`
@@ -51,10 +45,11 @@ type StageReport struct {
 	Local    int `json:"local_right"`
 	// RelevanceRight counts C's items whose passages were rightly called
 	// relevant or not; nil for other stages.
-	RelevanceRight *int    `json:"relevance_right,omitempty"`
-	Calls          int     `json:"calls"`
-	Tokens         Tokens  `json:"tokens"`
-	Cost           float64 `json:"cost"`
+	RelevanceRight *int   `json:"relevance_right,omitempty"`
+	Calls          int    `json:"calls"`
+	Tokens         Tokens `json:"tokens"`
+	// Cost is nil where there is no price.
+	Cost *float64 `json:"cost"`
 	// P50Seconds and MaxSeconds are of the stage's handling of an item, its
 	// call included; nil where no item reached the stage.
 	P50Seconds *float64 `json:"p50_s"`
@@ -65,12 +60,15 @@ type StageReport struct {
 	// ConfidenceRight and ConfidenceWrong are means; nil where there is none.
 	ConfidenceRight *float64 `json:"confidence_right"`
 	ConfidenceWrong *float64 `json:"confidence_wrong"`
-	// Quotes counts the quotes of all labels, of both runs where there are two,
+	// Quotes counts the quotes of all labels, of all runs where there are more,
 	// Outside those that do not stand in their passage.
 	Quotes  int    `json:"quotes"`
 	Outside int    `json:"quotes_outside"`
 	Flips   *Flips `json:"flips,omitempty"`
-	Cases   []Case `json:"cases"`
+	// PaddingFlips compares with a run that had unrelated text around the
+	// evidence; nil where there was none.
+	PaddingFlips *Flips `json:"padding_flips,omitempty"`
+	Cases        []Case `json:"cases"`
 }
 
 // Flips compares two runs over the same items.
@@ -98,7 +96,7 @@ type Case struct {
 
 // Summarise sums up one stage's answers; items and answers stand in the same
 // order.
-func Summarise(stage schema.Stage, items []Item, answers []Answer, price Price) StageReport {
+func Summarise(stage schema.Stage, items []Item, answers []Answer, price *cost.Price) StageReport {
 	r := StageReport{Stage: stage, Items: len(items), Constant: Constant(items)}
 	relevance := 0
 	var right, wrong, seconds []float64
@@ -132,13 +130,23 @@ func Summarise(stage schema.Stage, items []Item, answers []Answer, price Price) 
 	if stage == schema.StageQuote {
 		r.RelevanceRight = &relevance
 	}
-	r.Cost = (price.In*float64(r.Tokens.In-r.Tokens.Cached) + price.Cached*float64(r.Tokens.Cached) + price.Out*float64(r.Tokens.Out)) / 1e6
+	if price != nil {
+		spent := price.Of(r.Tokens.In, r.Tokens.Out, r.Tokens.Cached)
+		r.Cost = &spent
+	}
 	r.ConfidenceRight, r.ConfidenceWrong = mean(right), mean(wrong)
 	if len(seconds) > 0 {
 		slices.Sort(seconds)
 		r.P50Seconds, r.MaxSeconds = &seconds[len(seconds)/2], &seconds[len(seconds)-1]
 	}
 	return r
+}
+
+func (r *StageReport) addQuotes(answers []Answer) {
+	for _, a := range answers {
+		r.Quotes += a.Quotes
+		r.Outside += a.Outside
+	}
 }
 
 // Compare compares two runs' answers to the same items.
@@ -165,7 +173,7 @@ func Compare(items []Item, first, second []Answer) *Flips {
 }
 
 // NewReport puts the stages together.
-func NewReport(date, model string, price Price, stages []StageReport) Report {
+func NewReport(date, model string, price *cost.Price, stages []StageReport) Report {
 	r := Report{
 		Date: date, Model: model, Price: price, Stages: stages,
 		Accuracy: map[schema.Stage]float64{}, P50Seconds: map[schema.Stage]float64{}, Tokens: map[schema.Stage]Tokens{},

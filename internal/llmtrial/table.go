@@ -3,7 +3,6 @@ package llmtrial
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 
@@ -14,15 +13,15 @@ import (
 func Markdown(r Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Measured on %s, model `%s`, temperature 0, each item through `stepgap serve`.\n\n", r.Date, r.Model)
-	b.WriteString("| | prompt | right | best constant answer | local judge | not reached | errors | confidence right / wrong | flips |\n|---|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| | prompt | right | best constant answer | local judge | not reached | errors | confidence right / wrong | flips | padding flips |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, s := range r.Stages {
-		fmt.Fprintf(&b, "| %s | `%s` | %d of %d | %d | %d | %d | %d | %s / %s | %s |\n", s.Stage.Letter(), s.Prompt, s.Right, s.Items,
-			s.Constant, s.Local, s.Items-s.Reached, s.Errors, number(s.ConfidenceRight, 2), number(s.ConfidenceWrong, 2), flips(s.Flips))
+		fmt.Fprintf(&b, "| %s | `%s` | %d of %d | %d | %d | %d | %d | %s / %s | %s | %s |\n", s.Stage.Letter(), s.Prompt, s.Right, s.Items,
+			s.Constant, s.Local, s.Items-s.Reached, s.Errors, number(s.ConfidenceRight, 2), number(s.ConfidenceWrong, 2), flips(s.Flips), flips(s.PaddingFlips))
 	}
 	b.WriteString("\n| | calls | p50 s | max s | load | tokens in | of these cached | tokens out | cost |\n|---|---|---|---|---|---|---|---|---|\n")
 	for _, s := range r.Stages {
 		fmt.Fprintf(&b, "| %s | %d | %s | %s | %s | %d | %d | %d | %s |\n", s.Stage.Letter(), s.Calls, number(s.P50Seconds, 1), number(s.MaxSeconds, 1),
-			number(s.Load, 1), s.Tokens.In, s.Tokens.Cached, s.Tokens.Out, strconv.FormatFloat(s.Cost, 'g', 4, 64))
+			number(s.Load, 1), s.Tokens.In, s.Tokens.Cached, s.Tokens.Out, price(s.Cost))
 	}
 	if wrong := wrongOnes(r.Stages); wrong != "" {
 		b.WriteString("\nWrong ones: " + wrong + ".\n")
@@ -81,27 +80,11 @@ func number(v *float64, digits int) string {
 	return strconv.FormatFloat(*v, 'f', digits, 64)
 }
 
-// Markers between which a documentation file holds the tables.
-const (
-	begin = "<!-- measured: begin -->"
-	end   = "<!-- measured: end -->"
-)
-
-// Renew puts text between the markers of the file at path.
-func Renew(path, text string) error {
-	old, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("renewing the measured tables: %w", err)
+func price(v *float64) string {
+	if v == nil {
+		return "-"
 	}
-	head, rest, ok := strings.Cut(string(old), begin)
-	_, tail, ok2 := strings.Cut(rest, end)
-	if !ok || !ok2 {
-		return fmt.Errorf("renewing the measured tables: %s lacks the markers %s and %s", path, begin, end)
-	}
-	if err := os.WriteFile(path, []byte(head+begin+"\n"+text+end+tail), 0o644); err != nil {
-		return fmt.Errorf("renewing the measured tables: %w", err)
-	}
-	return nil
+	return strconv.FormatFloat(*v, 'g', 4, 64)
 }
 
 // Passed says what a trial may not show: an item without a verdict, a quote

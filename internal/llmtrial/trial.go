@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stepgap/stepgap/internal/cost"
 	"github.com/stepgap/stepgap/pkg/client"
 	"github.com/stepgap/stepgap/pkg/schema"
 )
@@ -23,7 +24,11 @@ type Options struct {
 	Stages  []schema.Stage
 	// Twice sends every item a second time under another run, for the flips.
 	Twice bool
-	Price Price
+	// Pad, in bytes, sends every item of B and C once more with so much
+	// unrelated text around the evidence, for the padding flips; 0 doesn't.
+	Pad int
+	// Price of the model's tokens; nil: unknown, and then nothing has a cost.
+	Price *cost.Price
 	// Limit is how long one item may take, over all stages.
 	Limit time.Duration
 	// Date goes into the report.
@@ -76,18 +81,25 @@ func (o Options) stage(ctx context.Context, stage schema.Stage) (r StageReport, 
 				model = a.Entry.Model
 			}
 		}
+		// A never sees evidence, so nothing can be put beside it.
+		if o.Pad > 0 && stage != schema.StageEntity {
+			padded := Padded(items, o.Pad)
+			beside, err := Try(ctx, c, "padded", padded, o.Limit, false, o.tell)
+			if err != nil {
+				return err
+			}
+			r.PaddingFlips = Compare(items, first, beside)
+			r.addQuotes(beside)
+		}
 		if !o.Twice {
 			return nil
 		}
-		second, err := Try(ctx, c, "second", items, o.Limit, true, tell)
+		second, err := Try(ctx, c, "second", items, o.Limit, true, o.tell)
 		if err != nil {
 			return err
 		}
 		r.Flips = Compare(items, first, second)
-		for _, a := range second {
-			r.Quotes += a.Quotes
-			r.Outside += a.Outside
-		}
+		r.addQuotes(second)
 		return nil
 	})
 	return r, model, err

@@ -75,29 +75,54 @@ func Open(ctx context.Context, bucket jetstream.KeyValue, name string, limit flo
 		stop()
 		return nil, fmt.Errorf("watching the spending of account %s: %w", name, err)
 	}
-	for told := false; !told; {
-		select {
-		case entry := <-watcher.Updates():
-			told = entry == nil
-			a.see(entry)
-		case <-ctx.Done():
-			stop()
-			return nil, fmt.Errorf("reading the spending of account %s: %w", name, ctx.Err())
-		}
+	if err := a.learn(ctx, watcher.Updates()); err != nil {
+		stop()
+		return nil, fmt.Errorf("reading the spending of account %s: %w", name, err)
 	}
 	a.stop = stop
-	a.running.Go(func() {
-		for {
-			select {
-			case entry := <-watcher.Updates():
-				a.see(entry)
-			case <-running.Done():
-				return
-			}
-		}
-	})
+	a.running.Go(func() { a.follow(running, watcher.Updates()) })
 	a.running.Go(func() { a.write(running) })
 	return a, nil
+}
+
+// errWatch says that the bucket tells no more, which it does only where the
+// connection was closed.
+var errWatch = errors.New("the watch ended; is the NATS connection closed?")
+
+// learn takes in what stands.
+func (a *Account) learn(ctx context.Context, updates <-chan jetstream.KeyValueEntry) error {
+	for {
+		select {
+		case entry, ok := <-updates:
+			switch {
+			case !ok:
+				return errWatch
+			case entry == nil:
+				return nil
+			}
+			a.see(entry)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// follow takes in what changes, until ctx is done or the watch ends.
+func (a *Account) follow(ctx context.Context, updates <-chan jetstream.KeyValueEntry) {
+	for {
+		select {
+		case entry, ok := <-updates:
+			if !ok {
+				if ctx.Err() == nil {
+					a.log.Error("what other processes spend is not seen any more", "account", a.name, "error", errWatch)
+				}
+				return
+			}
+			a.see(entry)
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // Close writes what is left to write and leaves the account.
@@ -308,5 +333,5 @@ func keysOf(ctx context.Context, bucket jetstream.KeyValue, filter string) ([]st
 	for key := range lister.Keys() {
 		keys = append(keys, key)
 	}
-	return keys, nil
+	return keys, ctx.Err() // a list that was cut short is none
 }

@@ -15,8 +15,9 @@ type failing struct {
 	since map[uint64]time.Time // by sequence in the stream
 }
 
-// failingMax bounds what is remembered; past it the oldest knowledge is lost,
-// which costs patience and nothing else.
+// failingMax bounds what is remembered: more steps than can be on their way at
+// once, so that only those that another process ended fill it. Past it all is
+// forgotten, which costs patience and nothing else.
 const failingMax = 100_000
 
 // failed notes a temporary failure at now, and returns for how long the judge

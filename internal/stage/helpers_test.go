@@ -195,13 +195,23 @@ func (w *world) take(conn *bus.Conn, s schema.Stage) *stage.Message {
 	w.t.Helper()
 	consumer, err := conn.JS.Consumer(context.Background(), stage.StreamOf(s), string(s))
 	require.NoError(w.t, err)
-	batch, err := consumer.Fetch(1, jetstream.FetchMaxWait(patience))
+	batch, err := consumer.Fetch(1, fetchOptions(consumer, patience)...)
 	require.NoError(w.t, err)
 	msg, ok := <-batch.Messages()
 	require.True(w.t, ok, "no message came for %s: %v", s, batch.Error())
 	meta, err := msg.Metadata()
 	require.NoError(w.t, err)
 	return &stage.Message{Msg: msg, Delivered: int(meta.NumDelivered), Seq: meta.Sequence.Stream, Time: meta.Timestamp}
+}
+
+// fetchOptions are those of a pull beside the loop, which names the consumer's
+// priority group as the loop does.
+func fetchOptions(c jetstream.Consumer, wait time.Duration) []jetstream.FetchOpt {
+	o := []jetstream.FetchOpt{jetstream.FetchMaxWait(wait)}
+	for _, g := range c.CachedInfo().Config.PriorityGroups {
+		o = append(o, jetstream.FetchPriorityGroup(g))
+	}
+	return o
 }
 
 // verdict is a decider that gives gap.

@@ -12,12 +12,18 @@ import (
 	rewardagg "github.com/stepgap/stepgap/services/reward-agg"
 )
 
+// AskFunc answers what a profile asks an NLI model. A question that can't be
+// answered is left out; an error may pass.
+type AskFunc func(context.Context, []rewardagg.Question) (map[rewardagg.Question]schema.Scores, error)
+
 // RewardOptions configure the aggregator.
 type RewardOptions struct {
 	Conn    *bus.Conn
 	Profile *rewardagg.Profile
-	Pins    *Pins
-	Waker   *Waker
+	// Ask is needed by a profile whose mode of retraction is nli.
+	Ask   AskFunc
+	Pins  *Pins
+	Waker *Waker
 	// Deadline is how long after an end missing labels are waited for, where
 	// the end doesn't say; default 30 minutes.
 	Deadline time.Duration
@@ -40,6 +46,9 @@ type rewardHandler struct {
 func NewRewardHandler(o RewardOptions) (Handler, error) {
 	if o.Profile == nil || o.Waker == nil {
 		return nil, errors.New("the aggregator needs a profile and a waker")
+	}
+	if o.Profile.Retraction.Mode == rewardagg.RetractByNLI && o.Ask == nil {
+		return nil, fmt.Errorf("profile %s asks an NLI model about retractions, and the aggregator was given none", o.Profile.Name)
 	}
 	if o.Deadline == 0 {
 		o.Deadline = 30 * time.Minute
@@ -99,9 +108,13 @@ func (h *rewardHandler) mismatch(ctx context.Context, m *Message, id schema.Roll
 	return Again(h.o.Pins.refusalDelay(), "config_mismatch")
 }
 
+// longest is what a deadline counts for at most, so that none overflows: far
+// beyond the age of labels.
+const longest = 365 * 24 * time.Hour
+
 func (h *rewardHandler) deadline(end *schema.RolloutEnd) time.Duration {
 	if end.DeadlineMS > 0 {
-		return time.Duration(end.DeadlineMS) * time.Millisecond
+		return time.Duration(min(end.DeadlineMS, longest.Milliseconds())) * time.Millisecond
 	}
 	return h.o.Deadline
 }
@@ -151,7 +164,25 @@ func (h *rewardHandler) aggregate(ctx context.Context, m *Message, id schema.Rol
 	} else {
 		drop()
 	}
-	return h.publish(ctx, m, id, rewardagg.Compute(end, labels, h.o.Profile))
+	answers, err := h.ask(ctx, end, labels)
+	if err != nil {
+		if age < h.deadline(end) {
+			return h.retry(m, err)
+		}
+		// A model that stays away takes the number of a retraction with it, not
+		// the rollout's reward.
+		h.o.Log.Error("giving retractions no number", "run", id.Run, "rollout", id.Rollout, "error", err)
+	}
+	return h.publish(ctx, m, id, rewardagg.ComputeWith(end, labels, h.o.Profile, answers))
+}
+
+// ask answers what the profile needs an NLI model for.
+func (h *rewardHandler) ask(ctx context.Context, end *schema.RolloutEnd, labels map[int]*schema.Label) (map[rewardagg.Question]schema.Scores, error) {
+	questions := rewardagg.Questions(end, labels, h.o.Profile)
+	if len(questions) == 0 {
+		return nil, nil
+	}
+	return h.o.Ask(ctx, questions)
 }
 
 // seal writes ungraded(missing) under each absent label's subject, and reads

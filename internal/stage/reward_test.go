@@ -230,6 +230,21 @@ func TestAnEndOlderThanTheLabelsGetsNoNumber(t *testing.T) {
 	w.empty(bus.StreamEnds)
 }
 
+// A deadline that no duration can hold is a long one, not one that has passed.
+func TestAnEndlessDeadlineIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, bus.Options{})
+	results := make(chan stage.Result, 1000)
+	w.run(schema.StageReward, func(conn *bus.Conn) stage.Handler {
+		return tap{Handler: w.aggregator(conn), after: func(_ *stage.Message, r stage.Result) { results <- r }}
+	})
+	id := rolloutID("o")
+	w.publishEnd(id, end(2, func(e *schema.RolloutEnd) { e.DeadlineMS = 1 << 60 }))
+	require.Equal(t, "wait", within(t, results, "the first look").Outcome)
+	w.standAll(id, 2)
+	require.NotNil(t, w.reward(id).Process)
+}
+
 func TestASecondEndWithOtherContentIsDeadAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, bus.Options{})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -68,6 +69,9 @@ type Runner struct {
 	Gate Gate
 	// Workers is how many messages are handled at once; default 32.
 	Workers int
+	// Priority is from 0, served first, to 9, where the consumer ranks those
+	// who pull (see bus.GroupWorkers).
+	Priority int
 	// AckWait is that of the consumer; a sign of life is given every third.
 	AckWait time.Duration
 	// DrainTimeout is how long handlers may take to end after the context of
@@ -160,7 +164,13 @@ func (r *Runner) pull(ctx, work context.Context) error {
 	if err != nil {
 		return fmt.Errorf("looking up consumer %s of %s: %w", r.Stage, r.Stream, err)
 	}
-	messages, err := consumer.Messages(jetstream.PullMaxMessages(1), jetstream.PullExpiry(10*time.Second), jetstream.PullHeartbeat(4*time.Second))
+	options := []jetstream.PullMessagesOpt{jetstream.PullMaxMessages(1), jetstream.PullExpiry(10 * time.Second), jetstream.PullHeartbeat(4 * time.Second)}
+	// By what the server has, not by what it should have: with --topology skip
+	// the consumer may be older than the group.
+	if slices.Contains(consumer.CachedInfo().Config.PriorityGroups, bus.GroupWorkers) {
+		options = append(options, jetstream.PullPriorityGroup(bus.GroupWorkers), jetstream.PullPrioritized(r.Priority))
+	}
+	messages, err := consumer.Messages(options...)
 	if err != nil {
 		return fmt.Errorf("pulling from %s: %w", r.Stream, err)
 	}

@@ -23,7 +23,7 @@ func TestServerDeliversAWaitingMessageAtOnceAfterABareNak(t *testing.T) {
 	consumer, err := w.conn.JS.Consumer(ctx, bus.StreamEnds, string(schema.StageReward))
 	require.NoError(t, err)
 	next := func(wait time.Duration) jetstream.Msg {
-		batch, err := consumer.Fetch(1, jetstream.FetchMaxWait(wait))
+		batch, err := consumer.Fetch(1, fetchOptions(consumer, wait)...)
 		require.NoError(t, err)
 		return <-batch.Messages()
 	}

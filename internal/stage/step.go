@@ -112,6 +112,8 @@ func NewStepHandler(o StepOptions) (Handler, error) {
 // StreamOf names the stream that a stage pulls from.
 func StreamOf(stage schema.Stage) string {
 	switch stage {
+	case schema.StageSplit:
+		return bus.StreamTranscripts
 	case schema.StageReward:
 		return bus.StreamEnds
 	case schema.StageLiveAim, schema.StageLiveText:

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Tries the llm judges of A, B and C on the small real model: serves it on a free
-# loopback port, sends hand-written steps through `stepgap serve`, twice, and
-# writes build/report/test-llm.json and the tables in docs/judges.md.
+# loopback port, sends hand-written steps through `stepgap serve`, twice, and once
+# more with 50 KB of unrelated text beside each passage, and writes
+# build/report/test-llm.json and the tables in docs/judges.md.
 #
 #   scripts/llm/test.sh [--price-in X --price-out Y ...]    flags of `stepgap trial`
 #
@@ -34,6 +35,6 @@ fi
 # A fixed secret, so that a model at temperature 0 sees the same prompts in every
 # trial; a busy core needs minutes for the first call of a stage.
 export STEPGAP_SECRET=trial
-"$BUILD/bin/stepgap" trial --twice --out "$report/test-llm.json" "${own[@]}" "$@" -- \
+"$BUILD/bin/stepgap" trial --twice --pad 50000 --out "$report/test-llm.json" "${own[@]}" "$@" -- \
 	--llm-url "$STEPGAP_LLM_URL" --llm-model "${STEPGAP_LLM_MODEL:?names the model to ask for}" \
 	--llm-logprobs 5 --llm-call-timeout 170s --budget 3m --cache-ttl 0

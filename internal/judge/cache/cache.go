@@ -10,6 +10,7 @@ import (
 
 	"github.com/stepgap/stepgap/internal/judge"
 	"github.com/stepgap/stepgap/internal/judge/llm"
+	"github.com/stepgap/stepgap/internal/lru"
 	"github.com/stepgap/stepgap/pkg/schema"
 )
 
@@ -39,7 +40,7 @@ type Options struct {
 // other.
 type Cache struct {
 	o       Options
-	memory  *lru
+	memory  *lru.Cache[string, llm.Remembered]
 	flights *flights
 	stats   [tiers]atomic.Int64
 }
@@ -73,7 +74,7 @@ func New(o Options) *Cache {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Cache{o: o, memory: newLRU(o.Entries), flights: newFlights()}
+	return &Cache{o: o, memory: lru.New[string, llm.Remembered](o.Entries), flights: newFlights()}
 }
 
 // Count is how many verdicts came from t so far.
@@ -90,7 +91,7 @@ func (c *Cache) Recall(ctx context.Context, q llm.Question, ask func(context.Con
 	patience, cancel := context.WithTimeout(ctx, share(ctx, defaultPatience))
 	defer cancel()
 	for {
-		if v, ok := c.memory.get(key); ok {
+		if v, ok := c.memory.Get(key); ok {
 			return c.found(Memory, v), nil
 		}
 		f, first := c.flights.join(key)
@@ -131,39 +132,45 @@ func (c *Cache) lead(ctx, patience context.Context, key string, f *flight, ask a
 // shared looks in the process once more, since a flight may have ended since,
 // and then in the Store. A Store that fails costs the sharing, not the verdict.
 func (c *Cache) shared(ctx, patience context.Context, key string, ask askFunc) (llm.Remembered, error) {
-	if v, ok := c.memory.get(key); ok {
+	if v, ok := c.memory.Get(key); ok {
 		return c.found(Memory, v), nil
 	}
 	if c.o.Store == nil {
 		return c.alone(ctx, Asked, key, ask)
 	}
-	standing, err := c.begin(ctx, key)
-	switch {
-	case err != nil:
-		c.o.Log.Debug("the shared verdicts can't be reached; asking", "error", err)
-		return c.alone(ctx, Asked, key, ask)
-	case standing.Taken:
-		b, err := c.o.Store.Wait(patience, key)
-		if v, ok := decode(b); err == nil && ok {
-			c.memory.put(key, v)
-			return c.found(Waited, v), nil
+	for from := Shared; ; from = Waited {
+		standing, err := c.begin(ctx, key)
+		if err != nil {
+			c.o.Log.Debug("the shared verdicts can't be reached; asking", "error", err)
+			return c.alone(ctx, Asked, key, ask)
 		}
-		if err := ctx.Err(); err != nil {
-			return llm.Remembered{}, cutShort(err)
+		value := standing.Value
+		if standing.Taken {
+			if value, err = c.o.Store.Wait(patience, key); err == nil && value == nil && patience.Err() == nil {
+				// Whoever asked got no verdict, here as in the process: one of
+				// those that waited takes the claim and asks.
+				continue
+			}
+			from = Waited
 		}
-		return c.alone(ctx, Overdue, key, ask)
-	case standing.Value != nil:
-		if v, ok := decode(standing.Value); ok {
-			c.memory.put(key, v)
-			return c.found(Shared, v), nil
+		switch {
+		case value != nil:
+			if v, ok := decode(value); ok {
+				c.memory.Put(key, v)
+				return c.found(from, v), nil
+			}
+			return c.alone(ctx, Asked, key, ask)
+		case standing.Taken && ctx.Err() != nil:
+			return llm.Remembered{}, cutShort(ctx.Err())
+		case standing.Taken:
+			return c.alone(ctx, Overdue, key, ask)
 		}
-		return c.alone(ctx, Asked, key, ask)
+		v, err := c.alone(ctx, Asked, key, ask)
+		if err != nil {
+			c.release(ctx, key, standing.Claim)
+		}
+		return v, err
 	}
-	v, err := c.alone(ctx, Asked, key, ask)
-	if err != nil {
-		c.release(ctx, key, standing.Claim)
-	}
-	return v, err
 }
 
 // alone asks, and keeps the verdict.
@@ -173,7 +180,7 @@ func (c *Cache) alone(ctx context.Context, t Tier, key string, ask askFunc) (llm
 	if err != nil {
 		return v, err
 	}
-	c.memory.put(key, v)
+	c.memory.Put(key, v)
 	if c.o.Store == nil {
 		return v, nil
 	}

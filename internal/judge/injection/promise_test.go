@@ -126,8 +126,8 @@ func realModel(t *testing.T) llm.Setup {
 	return llm.Setup{Completer: client, Fencer: llm.NewFencer(llm.NewSecret("measured"))}
 }
 
-// With a language model the numbers are printed; what must hold is that no
-// quote comes from outside the evidence and every step ends in a label.
+// With a language model the numbers are printed, those of steps without a label
+// too; what must hold is that no quote comes from outside the evidence.
 func TestPromise_P6_LLM(t *testing.T) {
 	setup := realModel(t)
 	a, err := entitycheck.NewLLM(setup)

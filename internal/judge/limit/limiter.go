@@ -115,7 +115,7 @@ func (l *Limiter) poke() {
 // lease, and what to call once it has ended.
 func (l *Limiter) Acquire(ctx context.Context, tokens int) (context.Context, func(llm.Outcome), error) {
 	if most := l.cfg.Limits.TokensPerMinute; most > 0 && tokens > most {
-		return nil, nil, fmt.Errorf("a call of about %d tokens is over the limit of %d a minute", tokens, most)
+		return nil, nil, fmt.Errorf("%w: it takes about %d tokens, and %d a minute are allowed", llm.ErrOverLimit, tokens, most)
 	}
 	w := &waiter{cost: tokens, ready: make(chan struct{})}
 	l.mu.Lock()

@@ -3,6 +3,7 @@ package llm
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -23,7 +24,8 @@ type Outcome struct {
 type Limiter interface {
 	// Acquire waits until an attempt of about tokens tokens, input and output,
 	// may be sent. It returns the context to send it under, which ends when
-	// the permission does, and what must be called once it has ended.
+	// the permission does, and what must be called once it has ended. An error
+	// that is not ErrOverLimit passes.
 	Acquire(ctx context.Context, tokens int) (context.Context, func(Outcome), error)
 }
 
@@ -37,6 +39,10 @@ type Attempt struct {
 	// Hedge: it was the second of two sent for one question.
 	Hedge bool
 }
+
+// ErrOverLimit is what a Limiter returns for an attempt that its limit allows at
+// no time.
+var ErrOverLimit = errors.New("the call is larger than the limit allows")
 
 // errQueued says that an attempt had to wait for its turn for too long, and was
 // not sent.
@@ -73,12 +79,15 @@ func (t *transport) admit(ctx context.Context, e *endpoint, tokens int) (context
 		err = errQueued
 	}
 	if err != nil {
-		queued := errors.Is(context.Cause(waiting), errQueued)
+		late := errors.Is(context.Cause(waiting), errQueued)
 		stop(nil)
-		if queued && ctx.Err() == nil {
+		switch {
+		case ctx.Err() != nil, errors.Is(err, ErrOverLimit):
+			return nil, nil, err
+		case late:
 			return nil, nil, errQueued
 		}
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("%w: %w", errQueued, err) // nothing was sent
 	}
 	return sending, func(o Outcome) { done(o); stop(nil) }, nil
 }

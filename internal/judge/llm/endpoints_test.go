@@ -2,6 +2,8 @@ package llm
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"sync/atomic"
 	"testing"
@@ -271,6 +273,55 @@ func TestLimiter_AStepWhoseTurnDoesNotComeGoesBack(t *testing.T) {
 	_, err = c.Complete(ctx, testRequest())
 	require.NoError(t, ctx.Err(), "half of the budget is left when it goes back")
 	require.True(t, judge.AsError(err).Queued)
+}
+
+// refusing says no at once.
+type refusing struct{ err error }
+
+func (r refusing) Acquire(context.Context, int) (context.Context, func(Outcome), error) {
+	return nil, nil, r.err
+}
+
+// What is over the limit for good is not tried again; a permission that was lost
+// before anything was sent is no judge's failure.
+func TestLimiter_ARefusalIsForGoodOrGoesBack(t *testing.T) {
+	t.Parallel()
+	srv := llmtest.New(t, good())
+	for _, tc := range []struct {
+		err  error
+		back bool
+	}{{fmt.Errorf("%w: 9 tokens", ErrOverLimit), false}, {errors.New("the lease is lost"), true}} {
+		c, waits := newTestClient(t, testConfig(srv.URL), WithLimiter(func(string) Limiter { return refusing{tc.err} }))
+		_, err := c.Complete(t.Context(), testRequest())
+		require.ErrorContains(t, err, tc.err.Error())
+		je := judge.AsError(err)
+		require.Equal(t, schema.ReasonJudgeError, je.Reason)
+		require.Equal(t, tc.back, je.Temporary, tc.err)
+		require.Equal(t, tc.back, je.Queued, tc.err)
+		require.Empty(t, waits.list, tc.err)
+	}
+	require.Empty(t, srv.Calls())
+}
+
+// One failure, long ago, is no outage that has lasted since.
+func TestFruitless_AFailureLongAgoIsNoOutage(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_000_000, 0)
+	p := newPool(testConfig("http://a/v1"), func() float64 { return 0 }, func() time.Time { return now })
+	e := p.endpoints[0]
+	require.Zero(t, p.fruitless())
+	fail := func() {
+		e.began()
+		e.ended(healthBad, time.Second, 0, now, 0)
+	}
+	fail()
+	now = now.Add(stale)
+	require.Equal(t, stale, p.fruitless())
+	fail()
+	now = now.Add(stale)
+	require.Equal(t, 2*stale, p.fruitless())
+	now = now.Add(time.Second)
+	require.Zero(t, p.fruitless(), "nothing was sent since, so nothing is known")
 }
 
 // told records outcomes.

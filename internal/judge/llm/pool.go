@@ -90,15 +90,15 @@ func (p *pool) downError(now time.Time) *downError {
 }
 
 // fruitless is for how long no endpoint has given anything but failures and
-// 429s; 0 where one has.
+// 429s; 0 where one has, or where one was not asked lately.
 func (p *pool) fruitless() time.Duration {
 	now := p.now()
 	least := time.Duration(math.MaxInt64)
 	for _, e := range p.endpoints {
 		e.mu.Lock()
-		since := e.since
+		since, latest := e.since, e.latest
 		e.mu.Unlock()
-		if since.IsZero() {
+		if since.IsZero() || now.Sub(latest) > stale {
 			return 0
 		}
 		least = min(least, now.Sub(since))

@@ -25,7 +25,7 @@ func retryable(err error) bool {
 		return status.code >= 500
 	case errors.Is(err, errTooLarge), errors.Is(err, errRedirect), isTrustError(err):
 		return false
-	case errors.Is(err, context.Canceled), errors.Is(err, errQueued), isDown(err):
+	case errors.Is(err, context.Canceled), errors.Is(err, errQueued), errors.Is(err, ErrOverLimit), isDown(err):
 		return false
 	default: // refused, reset, cut in mid-body, timed out, not JSON
 		return true

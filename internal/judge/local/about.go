@@ -18,7 +18,7 @@ const (
 	namedWeight = 0.40 // a passage names the entities of the query
 	titleWeight = 0.25 // a passage's title is made of the query's words
 	coverWeight = 0.30 // a sentence holds the words of the claim
-	newsWeight  = 0.35 // a passage holds the claim's news and the query's relation
+	newsWeight  = 0.35 // a sentence holds the claim's news, near the query's relation
 	aboutBar    = 0.475
 	// aboutBarUnclaimed is the bar where nothing is claimed, so that only the
 	// first two can speak.
@@ -112,21 +112,41 @@ func (s signs) best(o signs) signs {
 func (a aim) signs(t reading) signs {
 	title, cover, news := 0.0, 0.0, 0.0
 	named := a.named(t)
-	if tokens := evidence.ContentTokens(bareTitle(titleOrHead(t))); len(tokens) > 0 {
+	if tokens := evidence.ContentTokens(bareTitle(t.title)); len(tokens) > 0 {
 		title = share(tokens, a.stems)
 	}
-	related := 0.3 + 0.7*share(a.relation, t.tokens)
-	for _, s := range t.sentences {
+	for at, s := range t.sentences {
 		titled := evidence.Titled(t.title, s.text)
 		if asked := a.query.Relevance(titled); asked > named && (len(a.names) == 0 || asked >= asGoodAsNamed) {
 			named = asked
 		}
 		for i, claim := range a.claims {
 			cover = max(cover, claim.Relevance(titled))
-			news = max(news, share(a.news[i], s.tokens)*related)
+			if told := share(a.news[i], s.tokens); told > 0 {
+				news = max(news, told*a.related(t, at))
+			}
 		}
 	}
 	return signs{named: named, title: title, cover: cover, news: news}
+}
+
+// related says how far what stands around a sentence is what the query asks
+// for, in [0, 1]; 0 where nothing there holds a word of it, title included, so
+// that a year or a place in text about something else is no news.
+func (a aim) related(t reading, at int) float64 {
+	const beside, untold = 1, 0.3
+	near := map[string]bool{}
+	for i := max(0, at-beside); i <= min(len(t.sentences)-1, at+beside); i++ {
+		for token := range t.sentences[i].titled {
+			near[token] = true
+		}
+	}
+	for stem := range a.stems {
+		if near[stem] {
+			return untold + (1-untold)*share(a.relation, near)
+		}
+	}
+	return 0
 }
 
 // named says how much of the query's names one passage holds, in [0, 1],
@@ -217,7 +237,7 @@ func tiedTo(in quoteextract.Input, texts []reading) bool {
 }
 
 func titleOf(r reading) string {
-	if head := titleOrHead(r); head != "" {
+	if head := r.title; head != "" {
 		return head
 	}
 	if len(r.sentences) > 0 {

@@ -11,11 +11,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/stepgap/stepgap/internal/docblock/docblocktest"
 	"github.com/stepgap/stepgap/internal/evidence"
 	"github.com/stepgap/stepgap/pkg/schema"
 	abstaincheck "github.com/stepgap/stepgap/services/abstain-check"
 	quoteextract "github.com/stepgap/stepgap/services/quote-extract"
 )
+
+// page is where the figures stand.
+const page = "../../../docs/judges.md"
 
 // dataFile returns the path of a file of the data folder, and skips the test
 // where there is none.
@@ -171,6 +175,8 @@ func TestFiguresOnLabelledSteps(t *testing.T) {
 	t.Logf("irrelevant evidence: %s", irrelevant)
 	t.Logf("abstention although stated: %s", stated)
 	t.Logf("deciding quote found: %d of %d", quoted, quotes)
+	docblocktest.Holds(t, page, "local-stages", fmt.Sprintf("- irrelevant evidence: %s\n- an abstention although the fact is stated: %s\n- the deciding quote is the annotated one in %d of %d\n",
+		irrelevant, stated, quoted, quotes))
 }
 
 // overlaps reports whether most of the words of want stand in one of the quotes.

@@ -15,7 +15,7 @@ import (
 
 // Model names the rules in trails and in a run's configuration hash. It changes
 // with every change of the rules that can change a verdict.
-const Model = "local-rules/2"
+const Model = "local-rules/3"
 
 // Judge answers the questions of stages A, B and C by rules. The zero value is
 // ready for use and safe for concurrent use.

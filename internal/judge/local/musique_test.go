@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/stepgap/stepgap/internal/docblock/docblocktest"
 	"github.com/stepgap/stepgap/pkg/schema"
 	quoteextract "github.com/stepgap/stepgap/services/quote-extract"
 )
@@ -154,4 +155,8 @@ func TestFiguresOnMusique(t *testing.T) {
 	t.Logf("the same with the claim's answer swapped: %s", irrelevantSwapped)
 	t.Logf("bridge missing, called irrelevant: %s", bridge)
 	t.Logf("quotes %d: from the supporting paragraph %d, with the answer %d; claim's answer swapped: from it %d of %d", quotes, fromSupport, withAnswer, fromSupportSwapped, swappedQuotes)
+	docblocktest.Holds(t, page, "local-musique-quotes", fmt.Sprintf("- irrelevant evidence: %s; false alarms where the claim's answer is swapped %d of %d, where a hop is missing %d of %d\n"+
+		"- of %d quotes %d come from the supporting paragraph and %d hold the answer; of %d quotes for swapped answers %d come from it\n",
+		irrelevant, irrelevantSwapped.fp, irrelevantSwapped.fp+irrelevantSwapped.tn, bridge.fp, bridge.fp+bridge.tn,
+		quotes, fromSupport, withAnswer, swappedQuotes, fromSupportSwapped))
 }

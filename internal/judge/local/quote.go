@@ -1,6 +1,7 @@
 package local
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -32,8 +33,8 @@ const (
 	// decidingScore is the least that a quote must reach; below it there is no
 	// quote, and the most relevant window is the premise.
 	decidingScore = 0.35
-	// rareWeight is what BM25 adds, for the rarer words.
-	rareWeight = 0.1
+	// relevanceWeight is what the share of the claim's and the query's words adds.
+	relevanceWeight = 0.1
 	// fewestWords: headings and list marks decide nothing.
 	fewestWords = 3
 	// offSubject is what relation and value are worth in a sentence that
@@ -46,8 +47,8 @@ const (
 // too.
 func decidingSentences(in quoteextract.Input, claim string, texts []reading) []string {
 	p := splitClaim(in, claim)
-	rare := rarity(claim+" "+in.Query, texts)
-	first, best := p.best(texts, rare, func(*sentence) bool { return true })
+	about := evidence.NewQuery(claim + " " + in.Query)
+	first, best := p.best(texts, about, func(*sentence) bool { return true })
 	if first == nil || best < decidingScore {
 		return nil
 	}
@@ -55,7 +56,7 @@ func decidingSentences(in quoteextract.Input, claim string, texts []reading) []s
 	if len(missing) == 0 {
 		return []string{first.text}
 	}
-	other, _ := p.best(texts, rare, func(s *sentence) bool {
+	other, _ := p.best(texts, about, func(s *sentence) bool {
 		return s != first && s.text != first.text && share(missing, s.titled) >= 0.5
 	})
 	if other == nil {
@@ -65,17 +66,21 @@ func decidingSentences(in quoteextract.Input, claim string, texts []reading) []s
 }
 
 // best returns the sentence with the highest score, the earlier one on a tie.
-func (p parts) best(texts []reading, rare map[*sentence]float64, fits func(*sentence) bool) (*sentence, float64) {
+// A score depends on the sentence and its title alone: what else stands in the
+// passages can't move it.
+func (p parts) best(texts []reading, about evidence.Query, fits func(*sentence) bool) (*sentence, float64) {
 	best := -1.0
 	var found *sentence
 	for i := range texts {
 		title := p.title(texts[i])
+		subject := evidence.ContentTokens(bareTitle(texts[i].title))
 		for j := range texts[i].sentences {
 			s := &texts[i].sentences[j]
 			if len(s.tokens) < fewestWords || !fits(s) {
 				continue
 			}
-			if score := p.score(s, title) + rareWeight*rare[s]; score > best {
+			score := p.score(s, title, share(subject, s.tokens) == 1) + relevanceWeight*about.Relevance(spoken(texts[i].title, s.text))
+			if score > best {
 				best, found = score, s
 			}
 		}
@@ -83,33 +88,21 @@ func (p parts) best(texts []reading, rare map[*sentence]float64, fits func(*sent
 	return found, best
 }
 
-// rarity gives each sentence its BM25 score against the claim and the query, as
-// a share of the best: of two sentences with as many of the claim's words the
-// one with the rarer ones decides.
-func rarity(text string, texts []reading) map[*sentence]float64 {
-	var docs []string
-	var sentences []*sentence
-	for i := range texts {
-		for j := range texts[i].sentences {
-			s := &texts[i].sentences[j]
-			sentences = append(sentences, s)
-			docs = append(docs, evidence.Titled(texts[i].title, s.text))
-		}
+// pronounHead is a sentence that speaks of its passage's subject without naming it.
+var pronounHead = regexp.MustCompile(`^(?i:he|she|it|they|his|her|its|their)\b`)
+
+// spoken is a sentence with the name that its first pronoun stands for. What
+// only the title says counts no words for any other sentence.
+func spoken(title, sentence string) string {
+	if pronounHead.MatchString(sentence) {
+		return evidence.Titled(title, sentence)
 	}
-	scores := evidence.BM25(text, docs)
-	top := slices.Max(append(scores, 0))
-	out := make(map[*sentence]float64, len(scores))
-	for i, s := range sentences {
-		if top > 0 {
-			out[s] = scores[i] / top
-		}
-	}
-	return out
+	return sentence
 }
 
 // title says how far a passage's title is the claim's subject, in [0, 1].
 func (p parts) title(r reading) float64 {
-	head := bareTitle(titleOrHead(r))
+	head := bareTitle(r.title)
 	key := evidence.EntityKey(head)
 	if key == "" {
 		return 0
@@ -132,11 +125,16 @@ func (p parts) title(r reading) float64 {
 func beginsWithName(key, name string) bool { return name != "" && strings.HasPrefix(key, name+" ") }
 
 // score says how far a sentence decides the claim; title is how far the title
-// of its passage is the subject.
-func (p parts) score(s *sentence, title float64) float64 {
+// of its passage is the subject, and names says that the sentence itself holds
+// the words of that title.
+func (p parts) score(s *sentence, title float64, names bool) float64 {
+	lent := subjectInTitle * title
+	if names {
+		lent = title
+	}
 	// A claim may call its subject by what the question calls it ("the person
 	// after whom ..."), and the passages by the name that was searched for.
-	subject := max(named(p.subjects, s), named(p.sought, s), subjectInTitle*title)
+	subject := max(named(p.subjects, s), named(p.sought, s), lent)
 	relation := share(p.relation, s.tokens)
 	value := share(p.value, s.tokens)
 	if len(p.value) == 0 {

@@ -94,22 +94,3 @@ func valuesOf(text string) values {
 		numbers: len(evidence.Numbers(text)) > 0,
 	}
 }
-
-// titleOrHead is the passage's title, or, where it has none, what stands before
-// the verb of its first sentence: encyclopaedias begin with what they are about.
-func titleOrHead(r reading) string {
-	const longest = 80
-	if r.title != "" || len(r.sentences) == 0 {
-		return r.title
-	}
-	head := r.sentences[0].text
-	for _, verb := range []string{" is ", " was ", " are ", " were ", " (", ",", ":"} {
-		if i := strings.Index(head, verb); i > 0 {
-			head = head[:i]
-		}
-	}
-	if len(head) > longest {
-		return ""
-	}
-	return head
-}

@@ -1,12 +1,14 @@
 package local
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/stepgap/stepgap/internal/claim"
+	"github.com/stepgap/stepgap/internal/docblock/docblocktest"
 	"github.com/stepgap/stepgap/internal/transcript"
 	entitycheck "github.com/stepgap/stepgap/services/entity-check"
 )
@@ -37,5 +39,6 @@ func TestFiguresOfAlignOnRollouts(t *testing.T) {
 		}
 	}
 	t.Logf("called misaligned: %d of %d steps", off, steps)
+	docblocktest.Holds(t, page, "local-aim", fmt.Sprintf("- A calls misaligned: %d of %d\n", off, steps))
 	require.LessOrEqual(t, off*200, steps, "more than one in 200")
 }

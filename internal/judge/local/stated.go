@@ -109,7 +109,7 @@ func (f fact) tied(t reading, s *sentence) bool {
 	if len(f.names) == 0 {
 		return true
 	}
-	head := evidence.EntityKey(bareTitle(titleOrHead(t)))
+	head := evidence.EntityKey(bareTitle(t.title))
 	return slices.ContainsFunc(f.names, func(name string) bool {
 		return holdsName(s.keys, name) || head != "" && evidence.EntityKey(name) == head
 	})
@@ -124,7 +124,7 @@ func (f fact) relationNamed(s *sentence) bool {
 // value returns a name, number or date of the sentence that is news: not part
 // of what is known, not the passage's own subject, and not claimed.
 func (f fact) value(t reading, s *sentence) string {
-	title := tokenSet(titleOrHead(t))
+	title := tokenSet(t.title)
 	if f.place && !f.placed(s) {
 		return ""
 	}

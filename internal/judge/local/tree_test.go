@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/stepgap/stepgap/internal/claim"
+	"github.com/stepgap/stepgap/internal/docblock/docblocktest"
 	"github.com/stepgap/stepgap/internal/nli"
 	"github.com/stepgap/stepgap/internal/nli/onnx"
 	"github.com/stepgap/stepgap/internal/tree"
@@ -91,6 +92,33 @@ func (c confusion) String() string {
 		}
 	}
 	fmt.Fprintf(&b, "\n  balanced accuracy %.1f %%; step F1 of any gap %.1f %%", 100*recall/classes, 100*c.f1())
+	return b.String()
+}
+
+// markdown is the table, with what a reader asks of it.
+func (c confusion) markdown() string {
+	var b strings.Builder
+	gaps := schema.Gaps()[:4]
+	b.WriteString("| |")
+	for _, got := range gaps {
+		fmt.Fprintf(&b, " %s |", got.Short())
+	}
+	b.WriteString(" right |\n|---|" + strings.Repeat("---|", len(gaps)+1) + "\n")
+	recall, classes := 0.0, 0.0
+	for _, want := range gaps {
+		total := 0
+		for _, n := range c[want] {
+			total += n
+		}
+		share := float64(c[want][want]) / float64(max(1, total))
+		recall, classes = recall+share, classes+1
+		fmt.Fprintf(&b, "| %s |", want.Short())
+		for _, got := range gaps {
+			fmt.Fprintf(&b, " %d |", c[want][got])
+		}
+		fmt.Fprintf(&b, " %.0f%% |\n", 100*share)
+	}
+	fmt.Fprintf(&b, "\nBalanced accuracy %.1f%%; F1 of any gap %.1f%%.\n", 100*recall/classes, 100*c.f1())
 	return b.String()
 }
 
@@ -210,6 +238,7 @@ func TestFiguresOfTreeOnMusique(t *testing.T) {
 		}, 6))
 	}
 	t.Logf("steps made from MuSiQue: %s", c)
+	docblocktest.Holds(t, page, "local-musique", c.markdown())
 }
 
 func sameShape(a, b string) bool {

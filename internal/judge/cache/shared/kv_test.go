@@ -109,6 +109,47 @@ func TestAFailureFreesTheOtherProcess(t *testing.T) {
 	all.Wait()
 }
 
+// Of the processes that waited for one that failed, one asks next and the others
+// get its verdict.
+func TestAFailureHasOneOfTheOthersAsk(t *testing.T) {
+	t.Parallel()
+	conn, server := bustest.Start(t, bus.Options{Memory: true})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	// 4: more than one waits for the same claim.
+	const others = 4
+	asking, fail := make(chan struct{}), make(chan struct{})
+	var all sync.WaitGroup
+	first := process(t, conn)
+	all.Go(func() {
+		_, err := first.Recall(ctx, question("q"), func(context.Context) (llm.Remembered, error) {
+			close(asking)
+			<-fail
+			return llm.Remembered{}, &judge.Error{Reason: schema.ReasonJudgeError, Err: errors.New("reset")}
+		})
+		require.Error(t, err)
+	})
+	<-asking
+	var calls atomic.Int64
+	for range others {
+		c := process(t, bustest.Connect(t, server))
+		all.Go(func() {
+			_, err := c.Recall(ctx, question("q"), func(context.Context) (llm.Remembered, error) {
+				calls.Add(1)
+				return llm.Remembered{Answer: json.RawMessage(`{}`), Meta: judge.Meta{Calls: 1}}, nil
+			})
+			require.NoError(t, err)
+		})
+	}
+	require.Eventually(t, func() bool { // all of them have seen the claim
+		s, err := conn.JS.Stream(ctx, "KV_"+bus.BucketVerdicts)
+		return err == nil && s.CachedInfo().State.Consumers >= others
+	}, patience, 10*time.Millisecond)
+	close(fail)
+	all.Wait()
+	require.EqualValues(t, 1, calls.Load())
+}
+
 // Claims of processes that died end by themselves.
 func TestClaims(t *testing.T) {
 	t.Parallel()

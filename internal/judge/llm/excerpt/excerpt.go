@@ -23,6 +23,9 @@ const (
 	// maxPiece is the longest stretch that is kept or dropped as one, in
 	// runes; a "sentence" beyond it is text without punctuation.
 	maxPiece = 600
+	// near is how many sentences away something still belongs to what is about
+	// the question.
+	near = 3
 	// maxTitle bounds a title, in runes.
 	maxTitle = 200
 )
@@ -33,12 +36,15 @@ type piece struct {
 	span        evidence.Span
 	text        string
 	runes       int
-	score       float64
+	score       float64 // relevance, the passage's title counted in
+	own         bool    // it holds words of what is asked by itself
 }
 
-// Text writes passages, numbered and titled, in at most about limit runes. What
-// is about the text about is kept first, then the sentences beside it, then the
-// earlier passage. Passages without text and repeated ones are left out.
+// Text writes passages, numbered and titled, in at most about limit runes. Where
+// they don't fit, what is about the text about is kept first, with what stands
+// near it; what is neither is left out, room or no room, so that it costs
+// nothing and says nothing. Passages without text and repeated ones are left
+// out.
 func Text(passages []schema.Passage, about string, limit int) string {
 	passages = distinct(passages)
 	if whole := render(passages, nil); utf8.RuneCountInString(whole) <= limit {
@@ -72,7 +78,7 @@ func split(passages []schema.Passage, about string) [][]piece {
 				text := span.In(p.Text)
 				out[i] = append(out[i], piece{
 					passage: i, at: len(out[i]), span: span, text: text, runes: utf8.RuneCountInString(text),
-					score: query.Relevance(evidence.Titled(p.Title, text)),
+					score: query.Relevance(evidence.Titled(p.Title, text)), own: query.Relevance(text) > 0,
 				})
 			}
 		}
@@ -95,7 +101,9 @@ func chop(text string, s evidence.Span) []evidence.Span {
 	return append(out, s)
 }
 
-// choose takes pieces by relevance, each with its neighbours, until the limit.
+// choose takes pieces by relevance, each with its neighbours, until the limit;
+// then more of what stands near them; then the heads of passages of which only
+// the title is relevant. If nothing is, it takes what comes first.
 func choose(pieces [][]piece, limit int) [][]piece {
 	var order []piece
 	for _, list := range pieces {
@@ -103,41 +111,70 @@ func choose(pieces [][]piece, limit int) [][]piece {
 	}
 	slices.SortStableFunc(order, func(a, b piece) int { return cmp.Compare(b.score, a.score) })
 
-	taken := make([]map[int]bool, len(pieces))
-	room := limit
-	take := func(passage, at int) {
-		if at < 0 || at >= len(pieces[passage]) || taken[passage][at] {
-			return
+	t := taking{pieces: pieces, taken: make([]map[int]bool, len(pieces)), room: limit}
+	for _, p := range order {
+		if p.own {
+			t.around(p, 0, 1)
 		}
-		p := pieces[passage][at]
-		cost := p.runes + overhead
-		if taken[passage] == nil {
-			cost += maxTitle // a passage's first piece brings its heading
-		}
-		if cost > room {
-			return
-		}
-		if taken[passage] == nil {
-			taken[passage] = map[int]bool{}
-		}
-		taken[passage][at] = true
-		room -= cost
 	}
 	for _, p := range order {
-		take(p.passage, p.at)
-		take(p.passage, p.at-1)
-		take(p.passage, p.at+1)
+		if p.own {
+			t.around(p, 2, near)
+		}
+	}
+	for _, p := range order {
+		if p.score > 0 && p.at <= near {
+			t.around(p, 0, 0)
+		}
+	}
+	if t.room == limit {
+		for _, p := range order {
+			t.around(p, 0, 0)
+		}
 	}
 
 	kept := make([][]piece, len(pieces))
 	for i, list := range pieces {
 		for _, p := range list {
-			if taken[i][p.at] {
+			if t.taken[i][p.at] {
 				kept[i] = append(kept[i], p)
 			}
 		}
 	}
 	return kept
+}
+
+// taking is what was taken so far.
+type taking struct {
+	pieces [][]piece
+	taken  []map[int]bool
+	room   int
+}
+
+// around takes the pieces that stand from first to last away from p.
+func (t *taking) around(p piece, first, last int) {
+	for d := first; d <= last; d++ {
+		t.take(p.passage, p.at-d)
+		t.take(p.passage, p.at+d)
+	}
+}
+
+func (t *taking) take(passage, at int) {
+	if at < 0 || at >= len(t.pieces[passage]) || t.taken[passage][at] {
+		return
+	}
+	cost := t.pieces[passage][at].runes + overhead
+	if t.taken[passage] == nil {
+		cost += maxTitle // a passage's first piece brings its heading
+	}
+	if cost > t.room {
+		return
+	}
+	if t.taken[passage] == nil {
+		t.taken[passage] = map[int]bool{}
+	}
+	t.taken[passage][at] = true
+	t.room -= cost
 }
 
 // render writes passages whole or, where kept is given, those pieces of each.

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/stepgap/stepgap/internal/padding"
 	"github.com/stepgap/stepgap/pkg/schema"
 )
 
@@ -34,6 +35,27 @@ func TestText_PaddingNeverPushesTheTellingSentenceOut(t *testing.T) {
 		require.Contains(t, got, fact, name)
 		require.LessOrEqual(t, utf8.RuneCountInString(got), 2000, name)
 	}
+}
+
+// Where not all fits, far-off text that shares nothing with what is asked isn't
+// shown, though there were room: it would only cost.
+func TestText_WhatIsUnrelatedCostsNothing(t *testing.T) {
+	t.Parallel()
+	const fact = "Ada Brandt was born in Malmö in 1931. She sang. She never married. She kept two dogs."
+	for _, k := range padding.Kinds() {
+		for _, place := range padding.Places() {
+			passages := []schema.Passage{{Title: "Ada Brandt", Text: padding.Pad(fact, k, place, 10_000)}}
+			for _, got := range []string{
+				Text(passages, "Where was Ada Brandt born?", 3_000), Numbered(passages, "Where was Ada Brandt born?", 6_000).Text,
+			} {
+				require.Contains(t, got, "born in Malmö in 1931.", "%s %s", k, place)
+				require.Contains(t, got, "She kept two dogs.", "%s %s", k, place)
+				require.Less(t, len(got), 8*maxPiece+len(fact)+200, "%s %s", k, place)
+			}
+		}
+	}
+	got := Text([]schema.Passage{{Text: padding.Text(padding.Prose, 10_000)}}, "Where was Ada Brandt born?", 3_000)
+	require.Greater(t, len(got), 2_500, "if nothing is related, what comes first")
 }
 
 func TestText_Bounded(t *testing.T) {
