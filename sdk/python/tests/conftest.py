@@ -90,6 +90,9 @@ class Server:
     def signal(self, number: signal.Signals) -> None:
         assert self._process is not None
         self._process.send_signal(number)
+        if number == signal.SIGSTOP:
+            # A stop is told once every thread has stopped; until then one may still answer.
+            os.waitid(os.P_PID, self._process.pid, os.WSTOPPED)
 
     def kill(self) -> None:
         """End it at once, as a machine that fails does."""
