@@ -92,6 +92,7 @@ NAMES = {
 def save_weights(folder, target):
     """Writes the weights of the model file as Hugging Face's BERT has them."""
     import onnx
+    import numpy as np
     from onnx.numpy_helper import to_array
     from safetensors.numpy import save_file
 
@@ -99,11 +100,15 @@ def save_weights(folder, target):
     for tensor in onnx.load(str(folder / "model.onnx")).graph.initializer:
         parts = tensor.name.split(".")
         layer = parts[1] if parts[0] == "layers" else None
+        kind = parts[-1] if len(parts) > 1 else ""
+        array = to_array(tensor)
+        if parts[2:] == ["attention", "bias"]:  # those of query, key and value, one after another
+            for part, bias in zip(("query", "key", "value"), np.split(array, 3), strict=True):
+                weights[f"{NAMES[part].format(layer)}.bias"] = bias
+            continue
         name = NAMES.get(parts[2 if layer else 0])
         if name is None:
             continue
-        kind = parts[-1] if len(parts) > 1 else ""
-        array = to_array(tensor)
         if kind == "weight" and array.ndim == 2:
             array = array.T.copy()  # a matrix of the graph multiplies from the right
         weights[name.format(layer) + (f".{kind}" if kind else "")] = array
