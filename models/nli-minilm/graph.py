@@ -6,7 +6,9 @@ Output: logits, float32 [batch, 3].
 The fp32 graph uses ONNX Runtime's own operators for attention and GELU, and keeps the
 tokens of a batch as the rows of one matrix so that a Gemm adds the bias: the passes
 over memory between the matrix products took a quarter of the time. ONNX Runtime makes
-neither out of standard operators by itself. The int8 graph has standard operators only.
+neither out of standard operators by itself. Of the last layer it computes the first
+token alone, which is all that the classifier reads: an eighth less work. The int8 graph
+has standard operators only.
 """
 
 import math
@@ -28,7 +30,7 @@ def model(weights, int8=False):
     The logits of int8 depend a little on what else is in the batch.
     """
     graph = _Standard(weights) if int8 else _Fused(weights)
-    output = graph.classify(graph.encode())
+    output = graph.classify(graph.pooled_from())
     graph.node("Identity", [output], "logits")
     proto = helper.make_model(
         helper.make_graph(
@@ -84,9 +86,12 @@ class _Graph:
         added = self.node("Add", [self.node("Add", [words, token_type]), position])
         return self.norm("embeddings_norm", added)
 
-    def classify(self, hidden):
-        """Return the logits for hidden states, [batch, sequence, hidden]."""
-        first = self.node("Gather", [hidden, self.constant("first_token", np.int64(0))], axis=1)
+    def first_token(self, hidden):
+        """Return [batch, hidden] of [batch, sequence, hidden]."""
+        return self.node("Gather", [hidden, self.constant("first_token", np.int64(0))], axis=1)
+
+    def classify(self, first):
+        """Return the logits for the first token's hidden state, [batch, hidden]."""
         pooled = self.node("Tanh", [self.product("pooler", first)])
         return self.product("classifier", pooled)
 
@@ -95,38 +100,52 @@ class _Graph:
 
 
 class _Fused(_Graph):
-    """The fp32 graph, whose hidden states are [batch * sequence, hidden]."""
+    """The fp32 graph, whose hidden states are [batch * sequence, hidden].
 
-    def encode(self):
-        """Return the last hidden states, [batch, sequence, hidden]."""
+    The classifier reads the first token alone, so the last layer computes no other.
+    """
+
+    def pooled_from(self):
+        """Return the first token's last hidden state, [batch, hidden]."""
         embedded = self.embeddings(self.node("Gather", [self.weight("word"), "input_ids"]))
         shape = self.node("Shape", [embedded])
         rows = self.constant("rows_shape", np.array([-1, HIDDEN], np.int64))
+        first_shape = self.constant("first_shape", np.array([-1, 1, HIDDEN], np.int64))
         mask = self.node("Cast", ["attention_mask"], to=TensorProto.INT32)
         hidden = self.node("Reshape", [embedded, rows])
         for layer in range(LAYERS):
             prefix = f"layers.{layer}"
-            context = self.node("Reshape", [self.attention(prefix, hidden, shape, mask), rows])
-            attended = self.linear(f"{prefix}.attention_out", context)
-            hidden = self.norm(f"{prefix}.attention_norm", self.node("Add", [hidden, attended]))
-            up = self.node("Gelu", [self.linear(f"{prefix}.feed_up", hidden)], domain=_FUSED)
-            fed = self.linear(f"{prefix}.feed_down", up)
-            hidden = self.norm(f"{prefix}.output_norm", self.node("Add", [hidden, fed]))
-        return self.node("Reshape", [hidden, shape])
+            asking, asking_shape = hidden, shape
+            if layer == LAYERS - 1:
+                asking = self.first_token(self.node("Reshape", [hidden, shape]))
+                asking_shape = first_shape
+            query = self.project(f"{prefix}.query", asking, asking_shape)
+            key, value = (self.project(f"{prefix}.{name}", hidden, shape) for name in ("key", "value"))
+            context = self.node("Reshape", [self.attention(prefix, query, key, value, mask), rows])
+            hidden = self.feed(prefix, asking, context)
+        return hidden
 
-    def attention(self, prefix, hidden, shape, mask):
-        names = [f"{prefix}.{name}" for name in ("query", "key", "value")]
-        projected = [
-            self.node("Reshape", [self.node("MatMul", [hidden, self.matrix(name)]), shape]) for name in names
-        ]
-        biases = np.concatenate([self.weights[f"{name}.bias"] for name in names])
+    def project(self, name, hidden, shape):
+        """Return hidden times the layer's weights as [batch, tokens, hidden]; attention adds the bias."""
+        return self.node("Reshape", [self.node("MatMul", [hidden, self.matrix(name)]), shape])
+
+    def attention(self, prefix, query, key, value, mask):
+        biases = np.concatenate([self.weights[f"{prefix}.{name}.bias"] for name in ("query", "key", "value")])
         return self.node(
             "MultiHeadAttention",
-            [*projected, self.constant(f"{prefix}.attention.bias", biases), mask],
+            [query, key, value, self.constant(f"{prefix}.attention.bias", biases), mask],
             num_heads=HEADS,
             mask_filter_value=_MASKED,
             domain=_FUSED,
         )
+
+    def feed(self, prefix, hidden, context):
+        """Return a layer's output rows for its input rows and what these attended to."""
+        attended = self.linear(f"{prefix}.attention_out", context)
+        hidden = self.norm(f"{prefix}.attention_norm", self.node("Add", [hidden, attended]))
+        up = self.node("Gelu", [self.linear(f"{prefix}.feed_up", hidden)], domain=_FUSED)
+        fed = self.linear(f"{prefix}.feed_down", up)
+        return self.norm(f"{prefix}.output_norm", self.node("Add", [hidden, fed]))
 
     def linear(self, name, inputs):
         return self.node("Gemm", [inputs, self.matrix(name), self.weight(f"{name}.bias")])
@@ -149,8 +168,8 @@ class _Standard(_Graph):
         self.heads_shape = self.constant("heads_shape", np.array([0, 0, HEADS, HIDDEN // HEADS], np.int64))
         self.hidden_shape = self.constant("hidden_shape", np.array([0, 0, HIDDEN], np.int64))
 
-    def encode(self):
-        """Return the last hidden states, [batch, sequence, hidden]."""
+    def pooled_from(self):
+        """Return the first token's last hidden state, [batch, hidden]."""
         hidden = self.embeddings(self.words())
         mask = self.mask()
         for layer in range(LAYERS):
@@ -159,7 +178,7 @@ class _Standard(_Graph):
             hidden = self.norm(f"{prefix}.attention_norm", self.node("Add", [hidden, attended]))
             fed = self.linear(f"{prefix}.feed_down", self.gelu(self.linear(f"{prefix}.feed_up", hidden)))
             hidden = self.norm(f"{prefix}.output_norm", self.node("Add", [hidden, fed]))
-        return hidden
+        return self.first_token(hidden)
 
     def words(self):
         quantized, scale = _quantize_rows(self.weights["word"])
