@@ -64,7 +64,9 @@ func phrasings(relation string) []string {
 		return []string{"%[1]s is licensed to broadcast to %[2]s.", "The station %[1]s serves %[2]s."}
 	case "location of formation":
 		return []string{"%[1]s was formed in %[2]s.", "The place where %[1]s was formed is %[2]s."}
-	case "sibling", "child", "sport", "native language", "capital of", "follows", "mouth of the watercourse":
+	case "follows":
+		return []string{"%[1]s followed %[2]s.", "%[2]s came before %[1]s."}
+	case "sibling", "child", "sport", "native language", "capital of", "mouth of the watercourse":
 		return []string{"The " + strings.TrimSuffix(relation, " of") + " of %[1]s is %[2]s.", "%[2]s is the " + strings.TrimSuffix(relation, " of") + " of %[1]s."}
 	}
 	return []string{"The " + relation + " of %[1]s is %[2]s."}
@@ -85,7 +87,7 @@ func statements(question, answer string) []string {
 		return []string{capital(fmt.Sprintf("%s is %s %s.", m[1], m[2], answer)), capital(fmt.Sprintf("The place that %s is %s is %s.", m[1], m[2], answer))}
 	}
 	s := strings.NewReplacer(" in in ", " in ", " 's ", "'s ").Replace(claim.Statement(question, answer))
-	if strings.HasPrefix(s, "The answer to") {
+	if strings.HasPrefix(s, "The answer to") || reMangled.MatchString(s) {
 		return nil
 	}
 	out := []string{s}
@@ -98,6 +100,8 @@ func statements(question, answer string) []string {
 var (
 	// "Which state is Pocahontas Mounds located?", "What country was X from?"
 	rePlaced = regexp.MustCompile(`(?i)^(?:what|which)\s+(?:country|state|city|county|company)\s+(?:is|was)\s+(.+?)\s+(from|located in|located|part of|in)\??$`)
+	// what comes of a question that no rule reads rightly
+	reMangled = regexp.MustCompile(`\b(?:is|was|are|were|will|be) (?:is|was|are|were)\b|\b(?:that|located|held|part) (?:is|was|were) (?:is|held|in|from)\b|\bthat is (?:located|from|part) (?:is|was)\b|\bshares a border with the county\b.* that is\b|\bis (?:born|held) in\b|\bwas died\b|\bwin the\b|\bforeign group\b|\b(?:a|the) the\b`)
 	// "G. Stanley Hall was the first president of X."
 	reTurn = regexp.MustCompile(`^([^,]{2,60}?) (is|was) ((?i:the) [^,]{4,120}? (?:of|in|for) [^,]+)\.$`)
 )
@@ -139,17 +143,21 @@ func claimed(rnd *rand.Rand, statement, next string) string {
 // abstained is what an agent writes that found nothing on a question.
 func abstained(rnd *rand.Rand, question string) string {
 	if subject, relation, ok := strings.Cut(question, ">>"); ok {
-		what := fmt.Sprintf("the %s of %s", strings.TrimSuffix(strings.TrimSpace(relation), " of"), strings.TrimSpace(subject))
-		return fmt.Sprintf(pick(rnd, []string{
+		relation = strings.TrimSuffix(strings.TrimSpace(relation), " of")
+		if strings.HasPrefix(relation, "located") || relation == "shares border with" || relation == "follows" {
+			relation = "surroundings"
+		}
+		what := fmt.Sprintf("the %s of %s", relation, strings.TrimSpace(subject))
+		return capital(fmt.Sprintf(pick(rnd, []string{
 			"I couldn't find specific information about %s. I will perform another search.",
 			"The passages do not mention %s.",
 			"%s is not mentioned in the search results, so I need to search again.",
-		}), what)
+		}), what))
 	}
 	return fmt.Sprintf(pick(rnd, []string{
-		"The search results do not say %s. I will search again.",
+		"The search results do not answer this: %s. I will search again.",
 		"I couldn't find any information on this: %s.",
-		"From these passages it cannot be determined %s.",
+		"This cannot be determined from the passages: %s.",
 	}), lowered(strings.TrimRight(strings.TrimSpace(question), "?. ")))
 }
 

@@ -113,16 +113,10 @@ func otherWords(statements []string, p Passage) []string {
 	if len(statements) < 2 {
 		return statements
 	}
-	words := newCard(p).words
 	shared := make([]float64, len(statements))
 	least := 2.0
 	for i, s := range statements {
-		of := wordSet(s)
-		for _, w := range of {
-			if words[w] {
-				shared[i] += 1 / float64(len(of))
-			}
-		}
+		shared[i] = covered(s, p)
 		least = min(least, shared[i])
 	}
 	var out []string
@@ -132,6 +126,17 @@ func otherWords(statements []string, p Passage) []string {
 		}
 	}
 	return out
+}
+
+// covered is the share of a text's content words that a passage holds.
+func covered(text string, p Passage) float64 {
+	words, of, n := newCard(p).words, wordSet(text), 0.0
+	for _, w := range of {
+		if words[w] {
+			n++
+		}
+	}
+	return n / max(1, float64(len(of)))
 }
 
 // names are the names by which a passage would be about this hop.

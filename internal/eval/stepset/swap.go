@@ -46,11 +46,155 @@ func kindOf(answer string) valueKind {
 	return kindPhrase
 }
 
-// wrongAnswers returns wrong answers of the kind of answer, hardest first:
-// another value that the same passage gives, then the value slightly off, then
-// the answers of others. avoid holds texts that no wrong answer may stand in,
-// such as the question; others are right answers to other questions.
-func wrongAnswers(rnd *rand.Rand, answer, passage string, avoid, others []string) []wrong {
+// sort tells names apart: a country can't stand where a person is meant.
+type sortOf int
+
+const (
+	sortUnknown sortOf = iota
+	sortPerson
+	sortCountry
+	sortState
+	sortPlace
+)
+
+// asks is the sort of name that a hop's question asks for.
+func asks(question string) sortOf {
+	if _, relation, ok := strings.Cut(question, ">>"); ok {
+		switch strings.TrimSpace(relation) {
+		case "country", "country of citizenship":
+			return sortCountry
+		case "place of birth", "place of death", "located in the administrative territorial entity", "location", "location of formation", "capital of", "licensed to broadcast to", "shares border with":
+			return sortPlace
+		case "author", "composer", "producer", "director", "spouse", "father", "sibling", "child":
+			return sortPerson
+		}
+		return sortUnknown
+	}
+	q := strings.ToLower(question)
+	switch {
+	case reAsksCountry.MatchString(q):
+		return sortCountry
+	case reAsksState.MatchString(q):
+		return sortState
+	case reAsksPlace.MatchString(q):
+		return sortPlace
+	case reAsksPerson.MatchString(q):
+		return sortPerson
+	}
+	return sortUnknown
+}
+
+var (
+	reAsksCountry = regexp.MustCompile(`\b(?:what|which)(?: is the| was the)? country\b`)
+	reAsksState   = regexp.MustCompile(`\b(?:what|which)(?: is the| was the)?(?: name of the)? state\b`)
+	reAsksPlace   = regexp.MustCompile(`^(?:where|in (?:what|which) (?:city|town|place)|(?:what|which) (?:city|town|county|place|district|region)|at what location)\b`)
+	reAsksPerson  = regexp.MustCompile(`^who\b|\bis who\b|\bwas who\b|\bspouse's name\b`)
+)
+
+// fits reports whether a name can be of a sort, as far as its form and the
+// lists of names tell.
+func (g *gazetteer) fits(name string, want sortOf, answer, passage string) bool {
+	key := evidence.EntityKey(name)
+	words := strings.Fields(name)
+	switch want {
+	case sortCountry:
+		return g.countries[key]
+	case sortState:
+		return g.states[key]
+	case sortPlace:
+		switch akey := evidence.EntityKey(answer); {
+		case g.countries[akey]:
+			return g.countries[key]
+		case g.states[akey]:
+			return g.states[key]
+		case strings.HasSuffix(answer, " County") || strings.HasSuffix(name, " County"):
+			return strings.HasSuffix(answer, " County") && strings.HasSuffix(name, " County")
+		}
+		return !g.countries[key] && !g.states[key] && (g.places[key] || afterPlace(name, passage)) && !g.persons[key] && !months[words[0]]
+	case sortPerson:
+		if len(words) < 2 || len(words) > 3 || g.places[key] || g.countries[key] || afterPlace(name, passage) {
+			return false
+		}
+		for _, w := range words {
+			if first, _ := utf8.DecodeRuneInString(w); !unicode.IsUpper(first) || g.countries[evidence.EntityKey(w)] || g.states[evidence.EntityKey(w)] || notPersonal[w] {
+				return false
+			}
+		}
+		return true
+	}
+	// An unknown sort: only what ends in the same common noun, as rivers do.
+	aw := strings.Fields(answer)
+	return len(words) > 1 && len(aw) > 1 && words[len(words)-1] == aw[len(aw)-1] && len(aw[len(aw)-1]) > 3
+}
+
+var months = map[string]bool{"January": true, "February": true, "March": true, "April": true, "May": true, "June": true, "July": true,
+	"August": true, "September": true, "October": true, "November": true, "December": true}
+
+// notPersonal are words in capitals that stand in names of other things.
+var notPersonal = func() map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields("The A An In On At And Of For University College School Institute Academy Party Council Committee Congress Senate House Court " +
+		"Award Awards Prize Records Music Company Corporation Group Inc Ltd Museum Church Cathedral River Lake Sea Ocean Mountain Mountains Island Islands County City Town " +
+		"District Province Region State States Kingdom Republic Empire Union Army Navy War Battle Treaty Act Law League Cup Series Championship Olympics Games Club Team United National " +
+		"International Royal American British English French German Italian Spanish Russian Chinese Japanese Canadian Australian Indian Dutch Irish Scottish Welsh European African Asian " +
+		"Roman Greek Latin Jewish Christian Catholic President Prime Minister King Queen Prince Princess Duke Lord Sir Saint St Red Black White New North South East West Northern Southern Eastern Western " +
+		"Best Album Song Film Picture Television TV Radio Network News Times Book Novel Street Avenue Road Park Airport Station Railway Hotel Tower Center Centre Theatre Theater Hall Stadium") {
+		out[w] = true
+	}
+	return out
+}()
+
+// gazetteer holds names by sort: those of the lists below, and the answers of
+// the data itself.
+type gazetteer struct {
+	countries, states, places, persons map[string]bool
+	// answers by the sort that their question asks for, and dates and numbers.
+	answers []sorted
+}
+
+type sorted struct {
+	answer string
+	sort   sortOf
+}
+
+const countryNames = "Afghanistan|Algeria|Argentina|Australia|Austria|Bangladesh|Belgium|Bolivia|Brazil|Bulgaria|Cambodia|Cameroon|Canada|Chile|China|Colombia|Congo|Croatia|Cuba|Denmark|" +
+	"Djibouti|Egypt|England|Ethiopia|Finland|France|Germany|Ghana|Greece|Guyana|Hungary|Iceland|India|Indonesia|Iran|Iraq|Ireland|Israel|Italy|Jamaica|Japan|Jordan|Kenya|Korea|Latvia|Lebanon|Libya|Lithuania|" +
+	"Malaysia|Mali|Mexico|Mongolia|Morocco|Myanmar|Namibia|Nepal|Netherlands|New Zealand|Nigeria|North Korea|Norway|Pakistan|Panama|Peru|Philippines|Poland|Portugal|Romania|Russia|Scotland|Senegal|Serbia|Singapore|" +
+	"Somalia|South Africa|South Korea|Soviet Union|Spain|Sri Lanka|Sudan|Sweden|Switzerland|Syria|Tanzania|Thailand|Tunisia|Turkey|Uganda|Ukraine|United Kingdom|United States|Uruguay|Venezuela|Vietnam|Wales|Yugoslavia|Zambia|Zimbabwe"
+
+const stateNames = "Alabama|Alaska|Arizona|Arkansas|California|Colorado|Connecticut|Delaware|Florida|Hawaii|Idaho|Illinois|Indiana|Iowa|Kansas|Kentucky|Louisiana|Maine|Maryland|Massachusetts|Michigan|" +
+	"Minnesota|Mississippi|Missouri|Montana|Nebraska|Nevada|New Hampshire|New Jersey|New Mexico|New York|North Carolina|North Dakota|Ohio|Oklahoma|Oregon|Pennsylvania|Rhode Island|South Carolina|South Dakota|" +
+	"Tennessee|Texas|Utah|Vermont|Virginia|West Virginia|Wisconsin|Wyoming"
+
+func newGazetteer(puzzles []puzzle) *gazetteer {
+	keys := func(list string) map[string]bool {
+		out := map[string]bool{}
+		for _, n := range strings.Split(list, "|") {
+			out[evidence.EntityKey(n)] = true
+		}
+		return out
+	}
+	g := &gazetteer{countries: keys(countryNames), states: keys(stateNames), places: map[string]bool{}, persons: map[string]bool{}}
+	for i := range puzzles {
+		for _, h := range puzzles[i].hops {
+			sort, key := asks(h.question), evidence.EntityKey(h.answer)
+			g.answers = append(g.answers, sorted{h.answer, sort})
+			switch sort {
+			case sortPlace, sortCountry, sortState:
+				g.places[key] = true
+			case sortPerson:
+				g.persons[key] = true
+			}
+		}
+	}
+	return g
+}
+
+// wrongAnswers returns wrong answers that could stand where the answer to
+// question stands, hardest first: another value that the same passage gives,
+// or the value slightly off, then the answers to other questions. avoid holds
+// texts that no wrong answer may stand in, such as the question.
+func (g *gazetteer) wrongAnswers(rnd *rand.Rand, question, answer, passage string, avoid []string) []wrong {
 	var out []wrong
 	usable := func(s string) bool {
 		if s == "" || evidence.SameEntity(s, answer) || holds(s, answer) || holds(answer, s) {
@@ -68,35 +212,34 @@ func wrongAnswers(rnd *rand.Rand, answer, passage string, avoid, others []string
 	case kindDate, kindNumber:
 		if kind == kindNumber {
 			for _, n := range shuffled(rnd, evidence.Numbers(passage)) {
-				s := n.In(passage)
-				if sameShape(s, answer) && usable(s) {
-					out = append(out, wrong{s, byPassageNumber})
+				if s := n.In(passage); sameShape(s, answer) && strings.Trim(s, "0123456789.,") == "" && usable(s) {
+					out = append(out, wrong{strings.Replace(answer, reDigits.FindString(answer), s, 1), byPassageNumber})
 				}
 			}
 		}
 		if s := nearby(rnd, answer); usable(s) {
-			how := byNearNumber
+			near := wrong{s, byNearNumber}
 			if kind == kindDate {
-				how = byNearDate
+				near.how = byNearDate
 			}
-			near := wrong{s, how}
+			out = append(out, near)
 			if rnd.IntN(2) == 0 {
-				out = append([]wrong{near}, out...)
-			} else {
-				out = append(out, near)
+				out[0], out[len(out)-1] = out[len(out)-1], out[0]
 			}
 		}
 		return out
-	case kindName:
-		for _, n := range shuffled(rnd, evidence.Names(passage)) {
-			if likeName(n, answer, passage) && usable(n) {
-				out = append(out, wrong{n, byPassageName})
-			}
+	case kindPhrase:
+		return nil
+	}
+	want := asks(question)
+	for _, n := range shuffled(rnd, evidence.Names(passage)) {
+		if likeName(n, answer) && g.fits(n, want, answer, passage) && usable(n) {
+			out = append(out, wrong{n, byPassageName})
 		}
 	}
-	for _, o := range shuffled(rnd, others) {
-		if kindOf(o) == kind && usable(o) {
-			out = append(out, wrong{o, byOtherAnswer})
+	for _, o := range shuffled(rnd, g.answers) {
+		if o.sort == want && kindOf(o.answer) == kindName && g.fits(o.answer, want, answer, passage) && usable(o.answer) {
+			out = append(out, wrong{o.answer, byOtherAnswer})
 		}
 	}
 	return out
@@ -133,18 +276,15 @@ func sameShape(a, b string) bool {
 // reAfterPlace finds the word before a name that a place stands after.
 var reAfterPlace = regexp.MustCompile(`(?i)\b(?:in|from|at|near|into|of|to)\s+(?:the\s+)?$`)
 
-// likeName reports whether candidate could be meant where answer stands: as
-// many words give or take one, and, in the passage, both or neither where a
-// place is named.
-func likeName(candidate, answer, passage string) bool {
+// likeName reports whether candidate has the form of a name and about as many
+// words as answer.
+func likeName(candidate, answer string) bool {
 	cw, aw := len(strings.Fields(candidate)), len(strings.Fields(answer))
 	if cw-aw > 1 || aw-cw > 1 || len(candidate) < 3 || evidence.IsStopWord(strings.ToLower(candidate)) {
 		return false
 	}
-	if first, _ := utf8.DecodeRuneInString(candidate); !unicode.IsUpper(first) || strings.ContainsAny(candidate, `"()“”:;`) {
-		return false
-	}
-	return afterPlace(candidate, passage) == afterPlace(answer, passage)
+	first, _ := utf8.DecodeRuneInString(candidate)
+	return unicode.IsUpper(first) && !strings.ContainsAny(candidate, `"()“”:;`)
 }
 
 func afterPlace(name, passage string) bool {
