@@ -19,6 +19,7 @@ type builder struct {
 func builders() []builder {
 	return []builder{
 		{"musique", "steps made from MuSiQue, with a perturbation for each label", buildMuSiQue},
+		{"hotpotqa", "steps made from HotpotQA, with a perturbation for each label", buildHotpotQA},
 		{"steps_dev", "real steps of search agents, annotated by a language model by the rubric", buildStepsDev},
 	}
 }

@@ -73,6 +73,6 @@ func buildMuSiQue(data string) (Set, error) {
 		return Set{}, err
 	}
 	set := Set{Mapping: "labels by how each step was made from MuSiQue's paragraphs; the mapping is ours, not the annotators'"}
-	set.Rollouts = rolloutsOf("musique", puzzles)
+	set.Rollouts = rolloutsOf("musique", puzzles, (*maker).all)
 	return set, nil
 }

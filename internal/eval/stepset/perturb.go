@@ -35,8 +35,9 @@ type maker struct {
 	out    []Rollout
 }
 
-// rolloutsOf makes the rollouts of all puzzles.
-func rolloutsOf(source string, puzzles []puzzle) []Rollout {
+// rolloutsOf makes the rollouts of all puzzles; all makes those of the maker's
+// puzzle, which stands at that place of the data.
+func rolloutsOf(source string, puzzles []puzzle, all func(m *maker, turn int)) []Rollout {
 	names := newGazetteer(puzzles)
 	paragraphs := newLibrary(puzzles)
 	var out []Rollout
@@ -45,7 +46,7 @@ func rolloutsOf(source string, puzzles []puzzle) []Rollout {
 		for j := range m.hops {
 			m.decoys[&m.hops[j]] = m.puzzle.decoys(paragraphs, &m.hops[j])
 		}
-		m.all(i)
+		all(m, i)
 		out = append(out, m.out...)
 	}
 	return out
@@ -121,12 +122,12 @@ func (m *maker) next(j int) string {
 	if j+1 >= len(m.hops) {
 		return ""
 	}
-	return searched(chance(m.source, m.id, "next"), m.hops[j+1].question)
+	return m.hops[j+1].query(chance(m.source, m.id, "next"))
 }
 
 // search is a step of hop j that says statement.
 func (m *maker) search(rnd *rand.Rand, j int, statement string, passages []Passage) Step {
-	return Step{Kind: schema.KindSearch, Query: searched(rnd, m.hops[j].question), Claim: statement,
+	return Step{Kind: schema.KindSearch, Query: m.hops[j].query(rnd), Claim: statement,
 		Text: claimed(rnd, statement, m.next(j)), Passages: passages}
 }
 
@@ -207,7 +208,7 @@ func (m *maker) before(r *Rollout, rnd *rand.Rand, s *shelf, j int) {
 func (m *maker) contradicted(name string, j int) {
 	r, rnd, s := m.begin(name)
 	h := &m.hops[j]
-	found := m.names.wrongAnswers(rnd, h.question, h.answer, h.support.Text, append(h.names(), m.question, h.question, m.answer))
+	found := m.names.wrongAnswers(rnd, h.question, h.answer, h.support.Text, append(h.names(), m.question, h.question, m.answer), h.fact)
 	if len(found) == 0 {
 		return
 	}
@@ -220,7 +221,7 @@ func (m *maker) contradicted(name string, j int) {
 	step := m.search(rnd, j, pick(rnd, ways), among(rnd, s.take(h, fetched(rnd)-1), h.support))
 	step.Quote = h.key
 	r.Steps = append(r.Steps, label(step, schema.GapContradicted, w.how, "the passage gives "+h.answer))
-	if j == len(m.hops)-1 {
+	if h.answer == m.answer && j == len(m.hops)-1 {
 		if end, ok := m.ending(rnd, w.answer); ok {
 			r.Answer = w.answer
 			r.Steps = append(r.Steps, label(end, schema.GapContradicted, w.how, "the passages give "+m.answer))
@@ -306,17 +307,26 @@ func (m *maker) seenNames(r *Rollout, h *hop) bool {
 	return false
 }
 
-// skipped is a rollout that looks up all hops but j and answers all the same.
+// skipped is a rollout that finds nothing of use on hop j, says nothing on it,
+// and answers all the same.
 func (m *maker) skipped(name string, j int) {
 	r, rnd, s := m.begin(name)
 	for i := range m.hops {
-		if i == j {
+		h := &m.hops[i]
+		if i != j {
+			r.Steps = append(r.Steps, m.right(rnd, s, i))
 			continue
 		}
-		if mentions(m.hops[i].support.Title+" "+m.hops[i].support.Text, m.hops[j].answer) && j == len(m.hops)-1 {
-			return
+		r.Steps = append(r.Steps, Step{Kind: schema.KindSearch, Query: h.query(rnd), Passages: shuffled(rnd, s.take(h, fetched(rnd))),
+			Text: "I need to look at the next part of the question."})
+	}
+	for i := range m.hops {
+		if i != j && mentions(m.hops[i].support.Title+" "+m.hops[i].support.Text, m.hops[j].answer) && holds(m.hops[i].support.Text, m.hops[j].support.Title) {
+			return // another paragraph tells it
 		}
-		r.Steps = append(r.Steps, m.right(rnd, s, i))
+	}
+	if j == len(m.hops)-1 && m.given(j) {
+		return
 	}
 	end, ok := m.ending(rnd, m.answer)
 	if !ok {
@@ -349,7 +359,7 @@ func (m *maker) whole(name string, gap schema.Gap) {
 		n += len(support) - 1
 		support, how, why = []Passage{last.support}, madeHopDropped, "the paragraph of an earlier hop isn't there"
 	case schema.GapContradicted:
-		found := m.names.wrongAnswers(rnd, last.question, m.answer, last.support.Text, append(last.names(), m.question, last.question))
+		found := m.names.wrongAnswers(rnd, last.question, m.answer, last.support.Text, append(last.names(), m.question, last.question), false)
 		if len(found) == 0 {
 			return
 		}

@@ -16,6 +16,9 @@ type hop struct {
 	support          Passage
 	// key is the sentence of support that gives the answer.
 	key string
+	// fact says that the hop has no question of its own, only a fact to be
+	// found: question is then the whole one.
+	fact bool
 }
 
 // puzzle is a multi-hop question with the paragraphs to answer it and
@@ -98,8 +101,10 @@ func selfContained(sentence, title string) string {
 // sentence.
 func (h *hop) ways(answer string) []string {
 	var out []string
-	for _, s := range statements(h.question, answer) {
-		out = append(out, spoken(s))
+	if !h.fact {
+		for _, s := range statements(h.question, answer) {
+			out = append(out, spoken(s))
+		}
 	}
 	if len(out) == 0 && h.key != "" && len(h.key) < 220 && strings.Contains(h.key, h.answer) {
 		return []string{selfContained(strings.Replace(h.key, h.answer, answer, 1), h.support.Title)}
@@ -128,6 +133,14 @@ func otherWords(statements []string, p Passage) []string {
 	return out
 }
 
+// query is what is searched for at this hop.
+func (h *hop) query(rnd *rand.Rand) string {
+	if h.fact {
+		return h.support.Title
+	}
+	return searched(rnd, h.question)
+}
+
 // covered is the share of a text's content words that a passage holds.
 func covered(text string, p Passage) float64 {
 	words, of, n := newCard(p).words, wordSet(text), 0.0
@@ -144,7 +157,7 @@ func (h *hop) names() []string {
 	var out []string
 	if subject, _, ok := strings.Cut(h.question, ">>"); ok {
 		out = append(out, strings.TrimSpace(subject))
-	} else {
+	} else if !h.fact {
 		out = append(out, evidence.Names(h.question)...)
 	}
 	title, _, _ := strings.Cut(h.support.Title, " (")

@@ -127,6 +127,21 @@ func (g *gazetteer) fits(name string, want sortOf, answer, passage string) bool 
 	return len(words) > 1 && len(aw) > 1 && words[len(words)-1] == aw[len(aw)-1] && len(aw[len(aw)-1]) > 3
 }
 
+// formOf is the sort of a name as its form tells it.
+func (g *gazetteer) formOf(name, passage string) sortOf {
+	switch key := evidence.EntityKey(name); {
+	case g.countries[key]:
+		return sortCountry
+	case g.states[key]:
+		return sortState
+	case afterPlace(name, passage):
+		return sortPlace
+	case g.fits(name, sortPerson, name, passage):
+		return sortPerson
+	}
+	return sortUnknown
+}
+
 var months = map[string]bool{"January": true, "February": true, "March": true, "April": true, "May": true, "June": true, "July": true,
 	"August": true, "September": true, "October": true, "November": true, "December": true}
 
@@ -193,8 +208,9 @@ func newGazetteer(puzzles []puzzle) *gazetteer {
 // wrongAnswers returns wrong answers that could stand where the answer to
 // question stands, hardest first: another value that the same passage gives,
 // or the value slightly off, then the answers to other questions. avoid holds
-// texts that no wrong answer may stand in, such as the question.
-func (g *gazetteer) wrongAnswers(rnd *rand.Rand, question, answer, passage string, avoid []string) []wrong {
+// texts that no wrong answer may stand in, such as the question. byForm goes by
+// the form of the answer and not by what the question asks for.
+func (g *gazetteer) wrongAnswers(rnd *rand.Rand, question, answer, passage string, avoid []string, byForm bool) []wrong {
 	var out []wrong
 	usable := func(s string) bool {
 		if s == "" || evidence.SameEntity(s, answer) || holds(s, answer) || holds(answer, s) {
@@ -232,6 +248,9 @@ func (g *gazetteer) wrongAnswers(rnd *rand.Rand, question, answer, passage strin
 		return nil
 	}
 	want := asks(question)
+	if byForm {
+		want = g.formOf(answer, passage)
+	}
 	for _, n := range shuffled(rnd, evidence.Names(passage)) {
 		if likeName(n, answer) && g.fits(n, want, answer, passage) && usable(n) {
 			out = append(out, wrong{n, byPassageName})
