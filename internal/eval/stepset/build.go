@@ -20,6 +20,9 @@ func builders() []builder {
 	return []builder{
 		{"musique", "steps made from MuSiQue, with a perturbation for each label", buildMuSiQue},
 		{"hotpotqa", "steps made from HotpotQA, with a perturbation for each label", buildHotpotQA},
+		{"wice", "claims of Wikipedia with the pages that they cite (WiCE)", buildWiCE},
+		{"fm2", "claims of a game, with evidence (Fool Me Twice)", buildFM2},
+		{"halueval", "right and invented answers with their knowledge (HaluEval)", buildHaluEval},
 		{"steps_dev", "real steps of search agents, annotated by a language model by the rubric", buildStepsDev},
 	}
 }

@@ -158,7 +158,7 @@ func (m *maker) allFacts(turn int) {
 	if last < 1 {
 		return
 	}
-	m.ended("right", m.answer, schema.GapNone, madeRight, "every paragraph needed is there", turn%3 == 0)
+	m.ended("right", m.answer, schema.GapNone, madeRight, "every paragraph needed is there", turn%9 == 0)
 	if w, ok := m.otherEnd(); ok {
 		m.ended("wrong", w.answer, schema.GapContradicted, w.how, "the passages give "+m.answer, false)
 		m.asked("whole-wrong", w.answer, schema.GapContradicted, w.how, "the passages give "+m.answer)
@@ -220,7 +220,7 @@ func (m *maker) asked(name, answer string, gap schema.Gap, how, why string) {
 }
 
 // worthAsking leaves out steps that a count of shared words would get right:
-// claims without support whose words are nowhere to be found, and two thirds of
+// claims without support whose words are nowhere to be found, and half of
 // the claims that hold and whose every word stands in the passages.
 func worthAsking(rnd *rand.Rand, statement string, gap schema.Gap, passages []Passage) bool {
 	var all []string
@@ -230,9 +230,9 @@ func worthAsking(rnd *rand.Rand, statement string, gap schema.Gap, passages []Pa
 	share := covered(statement, Passage{Text: strings.Join(all, " ")})
 	switch gap {
 	case schema.GapNone:
-		return share < 0.95 || rnd.IntN(3) == 0
+		return share < 0.95 || rnd.IntN(2) == 0
 	case schema.GapIrrelevant, schema.GapMissingBridge:
-		return share > 0.6
+		return share > 0.65
 	}
 	return true
 }
