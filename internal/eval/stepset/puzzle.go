@@ -197,14 +197,6 @@ func (c *card) holds(name string) bool {
 	return strings.Contains(c.key, " "+evidence.EntityKey(name)+" ")
 }
 
-func cards(passages []Passage) []*card {
-	out := make([]*card, len(passages))
-	for i, p := range passages {
-		out[i] = newCard(p)
-	}
-	return out
-}
-
 // library finds paragraphs by their words.
 type library struct {
 	all    []*card
