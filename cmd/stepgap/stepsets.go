@@ -38,7 +38,7 @@ func stepSetsListCommand() *cobra.Command {
 				Needs string `json:"needs_data"`
 				About string `json:"about"`
 			}
-			list := []entry{{stepset.OwnName, "no", "written by hand for this project"}}
+			list := []entry{{stepset.OwnName, "no", "written for this project: all labels, conclusions, abstentions, look-alikes"}}
 			for _, name := range stepset.Names() {
 				list = append(list, entry{name, "yes", stepset.About(name)})
 			}

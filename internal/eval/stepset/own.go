@@ -14,11 +14,11 @@ const OwnName = "own"
 //go:embed own/*.jsonl
 var ownFiles embed.FS
 
-// Own returns the set that was written by hand for this project. Its gold
+// Own returns the set that was written for this project. Its gold
 // labels follow the rubric in docs/step-sets.md; they were fixed before any
 // judge was tuned on the set, and a third of its questions is SplitHeld.
 func Own() (Set, error) {
-	set := Set{Name: OwnName, Mapping: "written and labelled by hand by the rubric, by one author"}
+	set := Set{Name: OwnName, Mapping: "written and labelled for this project by one author, by the rubric; no second annotator"}
 	entries, err := ownFiles.ReadDir("own")
 	if err != nil {
 		return Set{}, fmt.Errorf("our own step set: %w", err)
