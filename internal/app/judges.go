@@ -5,13 +5,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 
 	"github.com/stepgap/stepgap/internal/judge"
 	"github.com/stepgap/stepgap/internal/judge/llm"
 	"github.com/stepgap/stepgap/internal/judge/local"
+	"github.com/stepgap/stepgap/internal/judge/off"
+	"github.com/stepgap/stepgap/internal/nli/onnx"
 	"github.com/stepgap/stepgap/internal/stage"
 	"github.com/stepgap/stepgap/internal/tree"
 	"github.com/stepgap/stepgap/pkg/schema"
@@ -55,31 +56,20 @@ type judges struct {
 	open func(llm.Config) (*llm.Client, error)
 	// remember gives what asks a memory, a meter, or a recording in its place.
 	remember *verdicts
-}
-
-// kind resolves a stage's judge.
-func (j *judges) kind(own string) judge.Kind {
-	k := own
-	if k == "" {
-		k = j.cfg.Judge
-	}
-	if k == "auto" {
-		k = string(judge.KindLocal)
-		if j.cfg.LLMURL != "" || j.cfg.Replay != "" {
-			k = string(judge.KindLLM)
-		}
-	}
-	return judge.Kind(k)
+	// model gives the process's NLI model.
+	model func() (*onnx.Scorer, error)
 }
 
 func (j *judges) entity() (built, error) {
-	b := built{identity: identity{Stage: schema.StageEntity, Judge: j.kind(j.cfg.JudgeEntity)}}
+	b := built{identity: identity{Stage: schema.StageEntity, Judge: KindsOf(j.cfg).Entity}}
 	var asked entitycheck.Judge
 	switch b.Judge {
 	case judge.KindLocal:
 		asked, b.Model = local.New(), local.Model
+	case judge.KindOff:
+		asked = off.New()
 	case judge.KindLLM:
-		setup, err := j.llm()
+		setup, err := j.llm(&b.identity)
 		if err != nil {
 			return b, err
 		}
@@ -87,7 +77,7 @@ func (j *judges) entity() (built, error) {
 		if err != nil {
 			return b, err
 		}
-		asked, b.Model, b.Prompt = own, j.cfg.LLMModel, own.PromptVersion()
+		asked, b.Prompt = own, own.PromptVersion()
 	default:
 		b.decider = fixed(b.identity, tree.HopQuote)
 		b.live = fixedLive(b.identity)
@@ -101,12 +91,14 @@ func (j *judges) entity() (built, error) {
 }
 
 func (j *judges) abstain() (built, error) {
-	b := built{identity: identity{Stage: schema.StageAbstain, Judge: j.kind(j.cfg.JudgeAbstain)}}
+	b := built{identity: identity{Stage: schema.StageAbstain, Judge: KindsOf(j.cfg).Abstain}}
 	switch b.Judge {
 	case judge.KindLocal:
 		b.decider, b.Model = abstaincheck.New(local.New()), local.Model
+	case judge.KindOff:
+		b.decider = abstaincheck.New(off.New())
 	case judge.KindLLM:
-		setup, err := j.llm()
+		setup, err := j.llm(&b.identity)
 		if err != nil {
 			return b, err
 		}
@@ -114,7 +106,7 @@ func (j *judges) abstain() (built, error) {
 		if err != nil {
 			return b, err
 		}
-		b.decider, b.Model, b.Prompt = abstaincheck.New(own), j.cfg.LLMModel, own.PromptVersion()
+		b.decider, b.Prompt = abstaincheck.New(own), own.PromptVersion()
 	default:
 		b.decider = fixed(b.identity, tree.HopQuote)
 	}
@@ -122,13 +114,15 @@ func (j *judges) abstain() (built, error) {
 }
 
 func (j *judges) quote() (built, error) {
-	b := built{identity: identity{Stage: schema.StageQuote, Judge: j.kind(j.cfg.JudgeQuote)}}
+	b := built{identity: identity{Stage: schema.StageQuote, Judge: KindsOf(j.cfg).Quote}}
 	var asked quoteextract.Judge
 	switch b.Judge {
 	case judge.KindLocal:
 		asked, b.Model = local.New(), local.Model
+	case judge.KindOff:
+		asked = off.New()
 	case judge.KindLLM:
-		setup, err := j.llm()
+		setup, err := j.llm(&b.identity)
 		if err != nil {
 			return b, err
 		}
@@ -136,7 +130,7 @@ func (j *judges) quote() (built, error) {
 		if err != nil {
 			return b, err
 		}
-		asked, b.Model, b.Prompt = own, j.cfg.LLMModel, own.PromptVersion()
+		asked, b.Prompt = own, own.PromptVersion()
 	default:
 		b.decider = fixed(b.identity, tree.HopLocal)
 		b.live = fixedLive(b.identity)
@@ -149,8 +143,20 @@ func (j *judges) quote() (built, error) {
 	return b, nil
 }
 
-// llm opens the client that A, B and C share.
-func (j *judges) llm() (llm.Setup, error) {
+// llm gives what a judge that asks a language model is built from, and says in
+// id what of it a run is held to.
+func (j *judges) llm(id *identity) (llm.Setup, error) {
+	setup, err := j.openLLM(id.Judge)
+	if err != nil {
+		return setup, err
+	}
+	id.Model = j.cfg.LLMModel
+	return setup, nil
+}
+
+// openLLM opens the client that all stages share; the judge of the first one
+// that asks is named where that can't be done.
+func (j *judges) openLLM(kind judge.Kind) (llm.Setup, error) {
 	if j.setup != nil {
 		return *j.setup, nil
 	}
@@ -158,7 +164,10 @@ func (j *judges) llm() (llm.Setup, error) {
 		return j.replayed()
 	}
 	if j.cfg.LLMURL == "" || j.cfg.LLMModel == "" {
-		return llm.Setup{}, errors.New("the llm judge needs llm_url and llm_model (--llm-url, --llm-model)")
+		return llm.Setup{}, fmt.Errorf("the judge %s needs llm_url and llm_model (--llm-url, --llm-model), or replay", kind)
+	}
+	if j.open == nil {
+		return llm.Setup{}, fmt.Errorf("the judge %s asks a language model, which takes a process", kind)
 	}
 	key, err := llm.LoadSecret(KeyVariable, j.cfg.LLMKeyFile)
 	if err != nil {

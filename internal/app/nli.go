@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/stepgap/stepgap/internal/judge"
+	"github.com/stepgap/stepgap/internal/judge/off"
 	"github.com/stepgap/stepgap/internal/nli"
 	"github.com/stepgap/stepgap/internal/nli/onnx"
 	"github.com/stepgap/stepgap/internal/tree"
@@ -38,41 +39,73 @@ func priorityOf(cfg Config, device string) int {
 	}
 }
 
-// openEntailment builds D and E over the NLI model that open gives; it is not
-// asked where no model is needed.
-func openEntailment(cfg Config, open func() (*onnx.Scorer, error), log *slog.Logger) (entailment, error) {
-	local := built{identity: identity{Stage: schema.StageLocal, Judge: judge.Kind(cfg.JudgeNLI)}}
-	cross := built{identity: identity{Stage: schema.StageCross, Judge: judge.Kind(cfg.JudgeNLI)}}
-	if local.Judge == judge.KindFree {
-		local.decider, cross.decider = free(local.identity), free(cross.identity)
-		return entailment{local: local, cross: cross, priority: priorityOf(cfg, "")}, nil
-	}
-	scorer, err := open()
+// entailment builds D and E. The NLI model is opened where one of them asks it,
+// and only there.
+func (j *judges) entailment() (entailment, error) {
+	kinds := KindsOf(j.cfg)
+	d, onLocal, err := j.last(schema.StageLocal, kinds.Local)
 	if err != nil {
 		return entailment{}, err
 	}
-	opts, err := thresholds(cfg, scorer.Info().Hash)
+	e, onCross, err := j.last(schema.StageCross, kinds.Cross)
 	if err != nil {
-		return entailment{}, fmt.Errorf("thresholds of the NLI model: %w", err)
+		return entailment{}, err
 	}
-	opts.Epsilon = nliworker.EpsilonOf(scorer.Info(), cfg.NLIEpsilon)
-	local.Model, cross.Model = scorer.Info().Hash, scorer.Info().Hash
-	local.Options, cross.Options = opts, opts
-	d, err := nliworker.NewLocal(scorer, opts.Options)
-	if err == nil {
-		local.decider = d
-		var e *nliworker.Cross
-		if e, err = nliworker.NewCross(scorer, opts.Options); err == nil {
-			cross.decider = e
-		}
+	device := onLocal
+	if device == "" {
+		device = onCross
 	}
+	return entailment{local: d, cross: e, priority: priorityOf(j.cfg, device)}, nil
+}
+
+// last builds D or E, and says on which device its model runs, if it has one.
+func (j *judges) last(s schema.Stage, kind judge.Kind) (b built, device string, err error) {
+	b.identity = identity{Stage: s, Judge: kind}
+	switch kind {
+	case judge.KindFree:
+		b.decider = free(b.identity)
+		return b, "", nil
+	case judge.KindOff:
+		b.decider = off.Last(s)
+		return b, "", nil
+	case judge.KindNLI:
+		return j.byModel(b)
+	}
+	return b, "", fmt.Errorf("%s has no judge %q", s, kind)
+}
+
+// byModel is D or E over the NLI model.
+func (j *judges) byModel(b built) (built, string, error) {
+	scorer, err := j.model()
 	if err != nil {
-		return entailment{}, fmt.Errorf("nli-worker: %w", err)
+		return b, "", err
 	}
-	log.Info("NLI model loaded", "model", scorer.Info().Short(), "device", scorer.Info().Device,
+	opts, err := thresholds(j.cfg, scorer.Info().Hash)
+	if err != nil {
+		return b, "", fmt.Errorf("thresholds of the NLI model: %w", err)
+	}
+	opts.Epsilon = nliworker.EpsilonOf(scorer.Info(), j.cfg.NLIEpsilon)
+	b.Model, b.Options = scorer.Info().Hash, opts
+	if b, err = over(b, scorer, opts.Options); err != nil {
+		return b, "", err
+	}
+	j.log.Info("stage over the NLI model", "stage", string(b.Stage), "model", scorer.Info().Short(), "device", scorer.Info().Device,
 		"contradiction", opts.Contradiction, "contradiction_from", opts.ContradictionFrom,
 		"entailment", opts.Entailment, "entailment_from", opts.EntailmentFrom)
-	return entailment{local, cross, priorityOf(cfg, scorer.Info().Device)}, nil
+	return b, scorer.Info().Device, nil
+}
+
+// over is D or E over what scores pairs.
+func over(b built, scorer nli.Scorer, opts nliworker.Options) (_ built, err error) {
+	if b.Stage == schema.StageLocal {
+		b.decider, err = nliworker.NewLocal(scorer, opts)
+	} else {
+		b.decider, err = nliworker.NewCross(scorer, opts)
+	}
+	if err != nil {
+		return b, fmt.Errorf("nli-worker: %w", err)
+	}
+	return b, nil
 }
 
 // model is the process's NLI model. It is opened when it is first asked for, and
@@ -130,19 +163,31 @@ func free(id identity) tree.Decider {
 	})
 }
 
-// Entailment opens stages D and E as a process would, without their loops.
-func Entailment(cfg Config, log *slog.Logger) (local, cross tree.Decider, closeModel func(), err error) {
-	closeModel = func() {}
-	e, err := openEntailment(cfg, func() (*onnx.Scorer, error) {
+// Entailment opens stages D and E as a process would, without their loops. They
+// ask no language model: that takes a process.
+func Entailment(cfg Config, log *slog.Logger) (local, cross tree.Decider, closeModels func(), err error) {
+	var closers []func()
+	closeModels = func() {
+		for _, c := range closers {
+			c()
+		}
+	}
+	var scorer *onnx.Scorer
+	j := &judges{cfg: cfg, log: log, model: func() (*onnx.Scorer, error) {
+		if scorer != nil {
+			return scorer, nil
+		}
 		s, err := OpenScorer(cfg, log)
 		if err == nil {
-			closeModel = func() { closeScorer(s, log) }
+			scorer = s
+			closers = append(closers, func() { closeScorer(s, log) })
 		}
 		return s, err
-	}, log)
+	}}
+	e, err := j.entailment()
 	if err != nil {
-		closeModel()
+		closeModels()
 		return nil, nil, nil, err
 	}
-	return e.local.decider, e.cross.decider, closeModel, nil
+	return e.local.decider, e.cross.decider, closeModels, nil
 }

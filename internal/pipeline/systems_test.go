@@ -1,0 +1,123 @@
+package pipeline
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/stepgap/stepgap/internal/app"
+	"github.com/stepgap/stepgap/pkg/client"
+	"github.com/stepgap/stepgap/pkg/schema"
+)
+
+// rollout is one of four steps, each for a stage of its own: a query that is
+// off for A, an abstention for B, passages about something else for C, a claim
+// that its passage contradicts for D; and a conclusion for E that nothing
+// supports.
+func rollout() []*schema.Step {
+	const question = "Where was the director of the film Silent Harbour born?"
+	steps := []*schema.Step{
+		{Kind: schema.KindSearch, Query: "population of the Bergen Shipping Company", Claim: "The Bergen Shipping Company has 300 people.",
+			Passages: []schema.Passage{{Title: "Bergen Shipping Company", Text: "The Bergen Shipping Company has 300 people."}}},
+		{Kind: schema.KindSearch, Query: "director of the film Silent Harbour", Text: "The director of the film Silent Harbour is not mentioned in the passages.",
+			Passages: []schema.Passage{{Title: "Silent Harbour", Text: "Silent Harbour is a Danish film. The director of the film Silent Harbour is Ole Vinter."}}},
+		{Kind: schema.KindSearch, Query: "director of the film Silent Harbour", Claim: "Silent Harbour was directed by Ole Vinter.",
+			Passages: []schema.Passage{{Title: "Flour", Text: "Flour is milled from wheat. Most flour is white."}}},
+		{Kind: schema.KindSearch, Query: "director of the film Silent Harbour", Claim: "Silent Harbour was released in 1931.",
+			Passages: []schema.Passage{{Title: "Silent Harbour", Text: "Silent Harbour was released in 1958."}}},
+		{Kind: schema.KindConclusion, Claim: "The director of the film Silent Harbour was born in Odder.", Answer: "Odder"},
+	}
+	for i, s := range steps {
+		s.Run, s.Rollout, s.Index, s.Question = "r", "o", i+1, question
+		for k := range s.Passages {
+			s.Passages[k].ByStep = s.Index
+		}
+		for _, before := range steps[:i] {
+			s.History = append(s.History, schema.Prior{Index: before.Index, Query: before.Query, Claim: before.Claim})
+		}
+	}
+	return steps
+}
+
+// labelled sends steps, the rollout o of run r, through a pipeline under cfg.
+func labelled(t *testing.T, url string, steps []*schema.Step, change ...func(*app.Config)) []*schema.Label {
+	t.Helper()
+	p := started(t, url, change...)
+	end := &schema.RolloutEnd{Run: "r", Rollout: "o", Question: steps[0].Question, Answer: "Odder", Gold: []string{"Odder"}, DeadlineMS: time.Minute.Milliseconds()}
+	for _, s := range steps {
+		ref, err := p.Client.PublishStep(t.Context(), s, client.Deadline(time.Minute))
+		require.NoError(t, err)
+		end.Steps = append(end.Steps, ref)
+	}
+	require.NoError(t, p.Client.PublishEnd(t.Context(), end))
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	_, err := p.Client.WaitReward(ctx, schema.RolloutID{Run: "r", Rollout: "o"})
+	require.NoError(t, err)
+	var out []*schema.Label
+	for _, s := range steps {
+		out = append(out, p.label(t, schema.StepID{Run: "r", Rollout: "o", Index: s.Index}))
+	}
+	return out
+}
+
+// gaps are the labels in short, and the stage that gave each.
+func gaps(labels []*schema.Label) []string {
+	var out []string
+	for _, l := range labels {
+		out = append(out, l.Stage.Letter()+" "+l.Label.Short())
+	}
+	return out
+}
+
+// asked lists the judges that the trails name, each once, by stage.
+func asked(labels []*schema.Label) map[string][]string {
+	out := map[string][]string{}
+	for _, l := range labels {
+		for _, e := range l.Trail {
+			if at := e.Stage.Letter(); e.Judge != "" && !slices.Contains(out[at], e.Judge) {
+				out[at] = append(out[at], e.Judge)
+			}
+		}
+	}
+	return out
+}
+
+func TestEveryStageCanBeTakenOut(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		set  func(*app.Config)
+		want []string
+	}{
+		"none":      {func(*app.Config) {}, []string{"A CC", "B CC", "C IE", "D OK", "E OK"}},
+		"A":         {func(c *app.Config) { c.JudgeEntity = "off" }, []string{"D OK", "B CC", "C IE", "D OK", "E OK"}},
+		"B":         {func(c *app.Config) { c.JudgeAbstain = "off" }, []string{"A CC", "C OK", "C IE", "D OK", "E OK"}},
+		"C":         {func(c *app.Config) { c.JudgeQuote = "off" }, []string{"A CC", "B CC", "D OK", "D OK", "E OK"}},
+		"all three": {func(c *app.Config) { c.Judge, c.JudgeNLI = "nli-only", "free" }, []string{"D OK", "C OK", "D OK", "D OK", "E OK"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := labelled(t, "", rollout(), func(c *app.Config) { c.Judge = "local" }, c.set)
+			require.Equal(t, c.want, gaps(got))
+		})
+	}
+	t.Run("D and E", func(t *testing.T) {
+		t.Parallel()
+		got := labelled(t, "", rollout(), func(c *app.Config) { c.Judge, c.JudgeNLI = "local", "off" })
+		require.Equal(t, []string{"A CC", "B CC", "C IE", "D OK", "E OK"}, gaps(got))
+		require.Equal(t, map[string][]string{"A": {"local"}, "B": {"local"}, "C": {"local"}, "D": {"off"}, "E": {"off"}}, asked(got))
+		require.Contains(t, got[3].Detail, "D is off")
+		require.Contains(t, got[4].Detail, "E is off")
+	})
+}
+
+func TestTheTrivialBaselinesNeedNoModel(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[string]string{"flag-all": "A CC", "flag-none": "A OK"} {
+		got := labelled(t, "", rollout(), func(c *app.Config) { c.Judge, c.JudgeNLI, c.NLIModel = kind, "", "/nowhere" })
+		require.Equal(t, []string{want, want, want, want, want}, gaps(got))
+	}
+}
