@@ -12,12 +12,14 @@ import (
 	"github.com/stepgap/stepgap/internal/judge/llm"
 	"github.com/stepgap/stepgap/internal/judge/local"
 	"github.com/stepgap/stepgap/internal/judge/off"
+	"github.com/stepgap/stepgap/internal/judge/single"
 	"github.com/stepgap/stepgap/internal/nli/onnx"
 	"github.com/stepgap/stepgap/internal/stage"
 	"github.com/stepgap/stepgap/internal/tree"
 	"github.com/stepgap/stepgap/pkg/schema"
 	abstaincheck "github.com/stepgap/stepgap/services/abstain-check"
 	entitycheck "github.com/stepgap/stepgap/services/entity-check"
+	nliworker "github.com/stepgap/stepgap/services/nli-worker"
 	quoteextract "github.com/stepgap/stepgap/services/quote-extract"
 )
 
@@ -29,6 +31,9 @@ type identity struct {
 	Model   string       `json:"model,omitempty"`
 	Prompt  string       `json:"prompt,omitempty"`
 	Options any          `json:"options,omitempty"`
+	// Call is what of a language model's calls can change its answer, where it
+	// is not the usual.
+	Call *llmOptions `json:"call,omitempty"`
 }
 
 func (i identity) hash() (string, error) {
@@ -78,6 +83,17 @@ func (j *judges) entity() (built, error) {
 			return b, err
 		}
 		asked, b.Prompt = own, own.PromptVersion()
+	case judge.KindSingle:
+		setup, err := j.llm(&b.identity)
+		if err != nil {
+			return b, err
+		}
+		own, err := single.New(setup)
+		if err != nil {
+			return b, err
+		}
+		b.decider, b.Prompt, b.live = own, own.PromptVersion(), unchecked(b.identity)
+		return b, nil
 	default:
 		b.decider = fixed(b.identity, tree.HopQuote)
 		b.live = fixedLive(b.identity)
@@ -151,7 +167,16 @@ func (j *judges) llm(id *identity) (llm.Setup, error) {
 		return setup, err
 	}
 	id.Model = j.cfg.LLMModel
+	if o := (llmOptions{j.cfg.LLMFormat, j.cfg.LLMReasoning}); o != (llmOptions{string(llm.FormatSchema), 0}) {
+		id.Call = &o
+	}
 	return setup, nil
+}
+
+// llmOptions are those settings of a call that can change its answer.
+type llmOptions struct {
+	Format    string `json:"format"`
+	Reasoning int    `json:"reasoning_tokens"`
 }
 
 // openLLM opens the client that all stages share; the judge of the first one
@@ -202,7 +227,7 @@ func (j *judges) checkPrompts() error {
 	if j.cfg.PromptDir == "" {
 		return nil
 	}
-	return llm.CheckDir(j.cfg.PromptDir, entitycheck.PromptSpec().Name, abstaincheck.PromptSpec().Name, quoteextract.PromptSpec().Name)
+	return llm.CheckDir(j.cfg.PromptDir, entitycheck.PromptSpec().Name, abstaincheck.PromptSpec().Name, quoteextract.PromptSpec().Name, nliworker.PromptSpec().Name, single.PromptSpec().Name)
 }
 
 // fixed is a decider that asks nobody: the baselines flag-all and flag-none,
@@ -218,6 +243,16 @@ func fixed(id identity, next tree.Hop) tree.Decider {
 		}
 		return tree.Forward(item, next, entry), nil
 	})
+}
+
+// unchecked refuses live checks under a judge that judges whole steps only.
+func unchecked(id identity) stage.LiveFunc {
+	return func(context.Context, *schema.Step) (schema.Gap, string, schema.TrailEntry, error) {
+		return "", "", schema.TrailEntry{}, &judge.Error{
+			Reason: schema.ReasonJudgeError, Meta: judge.Meta{Judge: id.Judge},
+			Err: fmt.Errorf("the judge %s judges whole steps; it can't check a plan or passages by themselves", id.Judge),
+		}
+	}
 }
 
 func fixedLive(id identity) stage.LiveFunc {

@@ -4,6 +4,10 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,6 +15,7 @@ import (
 	"github.com/stepgap/stepgap/internal/judge"
 	"github.com/stepgap/stepgap/internal/judge/llm"
 	"github.com/stepgap/stepgap/pkg/schema"
+	nliworker "github.com/stepgap/stepgap/services/nli-worker"
 )
 
 func TestKindsOf(t *testing.T) {
@@ -112,16 +117,65 @@ func TestARunIsHeldToEveryJudge(t *testing.T) {
 	}
 }
 
+func TestARunIsHeldToWhatChangesAnAnswer(t *testing.T) {
+	t.Parallel()
+	llmOnly := []string{"STEPGAP_JUDGE=llm-only", "STEPGAP_LLM_MODEL=small"}
+	base := stageHashes(t, loaded(t, llmOnly...))
+	again := stageHashes(t, loaded(t, llmOnly...))
+	require.Equal(t, base, again)
+	for name, environ := range map[string]string{
+		"another model":     "STEPGAP_LLM_MODEL=large",
+		"another format":    "STEPGAP_LLM_FORMAT=object",
+		"a reasoning model": "STEPGAP_LLM_REASONING_TOKENS=512",
+	} {
+		got := stageHashes(t, loaded(t, append(slices.Clone(llmOnly), environ)...))
+		for stage, hash := range base {
+			require.NotEqual(t, hash, got[stage], "%s: %s", name, stage)
+		}
+	}
+	single := stageHashes(t, loaded(t, "STEPGAP_JUDGE=single-llm", "STEPGAP_LLM_MODEL=small"))
+	require.NotEqual(t, base[schema.StageEntity], single[schema.StageEntity])
+
+	rules := stageHashes(t, loaded(t, "STEPGAP_JUDGE=rules-only"))
+	for _, stage := range []schema.Stage{schema.StageLocal, schema.StageCross} {
+		require.NotEqual(t, base[stage], rules[stage])
+	}
+	require.NotEqual(t, rules[schema.StageLocal], stageHashes(t, loaded(t, "STEPGAP_JUDGE=local", "STEPGAP_JUDGE_NLI=free"))[schema.StageLocal])
+}
+
+func TestAPromptOfItsOwnIsPartOfTheRun(t *testing.T) {
+	t.Parallel()
+	base := stageHashes(t, loaded(t, "STEPGAP_JUDGE=llm-only", "STEPGAP_LLM_MODEL=small"))
+	dir := t.TempDir()
+	text := strings.Replace(nliworker.PromptSpec().Text, "=== system\n", "=== system\nBe brief.\n", 1)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "nli-worker.txt"), []byte(text), 0o600))
+	j := builder(loaded(t, "STEPGAP_JUDGE=llm-only", "STEPGAP_LLM_MODEL=small"))
+	j.setup.PromptDir = dir
+	e, err := j.entailment()
+	require.NoError(t, err)
+	for _, b := range []built{e.local, e.cross} {
+		hash, err := b.hash()
+		require.NoError(t, err)
+		require.NotEqual(t, base[b.Stage], hash)
+	}
+}
+
 func TestAJudgeThatNeedsAnEndpointSaysSo(t *testing.T) {
 	t.Parallel()
 	for name, environ := range map[string][]string{
-		"llm":      {"STEPGAP_JUDGE=llm"},
-		"llm-only": {"STEPGAP_JUDGE=llm-only"},
+		"llm":        {"STEPGAP_JUDGE=llm"},
+		"llm-only":   {"STEPGAP_JUDGE=llm-only", "STEPGAP_JUDGE_ENTITY=off"},
+		"single-llm": {"STEPGAP_JUDGE=single-llm"},
+		"no model":   {"STEPGAP_JUDGE=single-llm", "STEPGAP_LLM_URL=http://127.0.0.1:1/v1"},
 	} {
 		j := builder(loaded(t, environ...))
 		j.setup = nil
 		_, err := j.entity()
+		if name == "llm-only" {
+			_, err = j.entailment()
+		}
 		require.ErrorContains(t, err, "llm_url", name)
 		require.ErrorContains(t, err, "llm_model", name)
+		require.ErrorContains(t, err, strings.TrimSuffix(string(judge.KindLLM), "x"), name)
 	}
 }

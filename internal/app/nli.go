@@ -70,6 +70,14 @@ func (j *judges) last(s schema.Stage, kind judge.Kind) (b built, device string, 
 		return b, "", nil
 	case judge.KindNLI:
 		return j.byModel(b)
+	case judge.KindLocal:
+		opts := nliworker.Defaults() // verdicts have no thresholds to calibrate
+		b.Model, b.Options = nliworker.RulesModel, opts
+		b, err = over(b, nliworker.NewRules(), opts)
+		return b, "", err
+	case judge.KindLLM:
+		b, err = j.byLLM(b)
+		return b, "", err
 	}
 	return b, "", fmt.Errorf("%s has no judge %q", s, kind)
 }
@@ -93,6 +101,21 @@ func (j *judges) byModel(b built) (built, string, error) {
 		"contradiction", opts.Contradiction, "contradiction_from", opts.ContradictionFrom,
 		"entailment", opts.Entailment, "entailment_from", opts.EntailmentFrom)
 	return b, scorer.Info().Device, nil
+}
+
+// byLLM is D or E over a language model.
+func (j *judges) byLLM(b built) (built, error) {
+	setup, err := j.llm(&b.identity)
+	if err != nil {
+		return b, err
+	}
+	own, err := nliworker.NewLLM(setup, j.cfg.LLMModel)
+	if err != nil {
+		return b, err
+	}
+	opts := nliworker.Defaults() // verdicts have no thresholds to calibrate
+	b.Prompt, b.Options = own.PromptVersion(), opts
+	return over(b, own, opts)
 }
 
 // over is D or E over what scores pairs.

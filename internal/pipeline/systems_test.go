@@ -2,13 +2,17 @@ package pipeline
 
 import (
 	"context"
+	"net/http"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/stepgap/stepgap/internal/app"
+	"github.com/stepgap/stepgap/internal/judge/llm/llmtest"
 	"github.com/stepgap/stepgap/pkg/client"
 	"github.com/stepgap/stepgap/pkg/schema"
 )
@@ -119,5 +123,88 @@ func TestTheTrivialBaselinesNeedNoModel(t *testing.T) {
 	for kind, want := range map[string]string{"flag-all": "A CC", "flag-none": "A OK"} {
 		got := labelled(t, "", rollout(), func(c *app.Config) { c.Judge, c.JudgeNLI, c.NLIModel = kind, "", "/nowhere" })
 		require.Equal(t, []string{want, want, want, want, want}, gaps(got))
+	}
+}
+
+// sensibleToo also answers what single-llm, D and E ask.
+func sensibleToo(w http.ResponseWriter, r *http.Request, c llmtest.Call) {
+	switch body := string(c.Fields["response_format"]); {
+	case strings.Contains(body, `"nli_worker`):
+		verdict := "open"
+		if strings.Contains(string(c.Fields["messages"]), "1931") {
+			verdict = "contradicted"
+		}
+		llmtest.Text(`{"says":"","verdict":"`+verdict+`"}`)(w, r, c)
+	case strings.Contains(body, `"single_llm`):
+		llmtest.Text(`{"quote":"Silent Harbour was released in 1958.","label":"missing_bridge"}`)(w, r, c)
+	default:
+		sensible(w, r, c)
+	}
+}
+
+func TestEveryBaselineIsOneSetting(t *testing.T) {
+	t.Parallel()
+	srv := llmtest.New(t, sensibleToo)
+	for kind, c := range map[string]struct {
+		want   []string
+		judges map[string][]string
+	}{
+		"llm-only":   {[]string{"D MB", "C OK", "D MB", "D CC", "E IE"}, map[string][]string{"A": {"llm"}, "B": {"llm"}, "C": {"llm"}, "D": {"llm"}}},
+		"single-llm": {[]string{"A MB", "A MB", "A MB", "A MB", "A MB"}, map[string][]string{"A": {"llm"}}},
+		"rules-only": {[]string{"A CC", "B CC", "C IE", "D CC", "E IE"}, map[string][]string{"A": {"local"}, "B": {"local"}, "C": {"local"}, "D": {"local"}, "E": {"local"}}},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			got := labelled(t, srv.URL, rollout(), func(cfg *app.Config) { cfg.Judge, cfg.JudgeNLI, cfg.NLIModel = kind, "", "/nowhere" })
+			for _, l := range got {
+				require.NotEqual(t, schema.GapUngraded, l.Label, "%s", l.Detail)
+			}
+			require.Equal(t, c.want, gaps(got))
+			for stage, names := range c.judges {
+				require.Equal(t, names, asked(got)[stage], stage)
+			}
+			if kind == "single-llm" {
+				require.Empty(t, got[0].Quotes, "of another step's passage")
+				require.Equal(t, "Silent Harbour was released in 1958.", got[3].Quotes[0].Text)
+				require.Equal(t, schema.MatchExact, got[3].Quotes[0].Match)
+			}
+		})
+	}
+}
+
+func TestAFailingModelInDsPlaceIsNoLabel(t *testing.T) {
+	t.Parallel()
+	srv := llmtest.New(t, func(w http.ResponseWriter, r *http.Request, c llmtest.Call) {
+		if strings.Contains(string(c.Fields["response_format"]), `"nli_worker`) {
+			llmtest.Text("that is hard to say")(w, r, c)
+			return
+		}
+		sensible(w, r, c)
+	})
+	got := labelled(t, srv.URL, rollout(), func(cfg *app.Config) { cfg.Judge, cfg.JudgeNLI = "llm-only", "" })
+	last := got[3].Trail[len(got[3].Trail)-1]
+	require.Equal(t, []any{schema.GapUngraded, schema.ReasonJudgeMalformed, schema.StageLocal}, []any{got[3].Label, got[3].Reason, got[3].Stage})
+	require.GreaterOrEqual(t, last.Calls, 2, "the call and its repair are on the bill")
+	require.Equal(t, schema.GapUngraded, got[4].Label, "a conclusion from an ungraded step is ungraded")
+	require.Equal(t, schema.ReasonUpstream, got[4].Reason)
+}
+
+func TestD_AndEAreRecordedAndReplayed(t *testing.T) {
+	t.Parallel()
+	srv := llmtest.New(t, sensibleToo)
+	file := filepath.Join(t.TempDir(), "verdicts.jsonl")
+	for _, kind := range []string{"llm-only", "single-llm"} {
+		recorded := labelled(t, srv.URL, rollout(), func(cfg *app.Config) {
+			cfg.Judge, cfg.JudgeNLI, cfg.Record = kind, "", file
+		})
+		before := len(srv.Calls())
+		replayed := labelled(t, "", rollout(), func(cfg *app.Config) {
+			cfg.Judge, cfg.JudgeNLI, cfg.Replay, cfg.LLMURL, cfg.LLMModel = kind, "", file, "", ""
+		})
+		require.Len(t, srv.Calls(), before, "nothing is asked")
+		require.Equal(t, gaps(recorded), gaps(replayed))
+		for i := range recorded {
+			require.Equal(t, recorded[i].Quotes, replayed[i].Quotes)
+		}
 	}
 }
