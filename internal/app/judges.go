@@ -63,6 +63,8 @@ type judges struct {
 	remember *verdicts
 	// model gives the process's NLI model.
 	model func() (*onnx.Scorer, error)
+	// student gives the model of the judge student.
+	student func() (nliworker.Classifier, error)
 }
 
 func (j *judges) entity() (built, error) {
@@ -93,6 +95,9 @@ func (j *judges) entity() (built, error) {
 			return b, err
 		}
 		b.decider, b.Prompt, b.live = own, own.PromptVersion(), unchecked(b.identity)
+		return b, nil
+	case judge.KindStudent:
+		b.decider, b.live = nliworker.BeforeStudent(), unchecked(b.identity)
 		return b, nil
 	default:
 		b.decider = fixed(b.identity, tree.HopQuote)

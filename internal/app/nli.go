@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -78,6 +79,8 @@ func (j *judges) last(s schema.Stage, kind judge.Kind) (b built, device string, 
 	case judge.KindLLM:
 		b, err = j.byLLM(b)
 		return b, "", err
+	case judge.KindStudent:
+		return j.byStudent(b)
 	}
 	return b, "", fmt.Errorf("%s has no judge %q", s, kind)
 }
@@ -116,6 +119,19 @@ func (j *judges) byLLM(b built) (built, error) {
 	opts := nliworker.Defaults() // verdicts have no thresholds to calibrate
 	b.Prompt, b.Options = own.PromptVersion(), opts
 	return over(b, own, opts)
+}
+
+// byStudent is D or E, or rather the whole tree, over a student.
+func (j *judges) byStudent(b built) (built, string, error) {
+	model, err := j.student()
+	if err != nil {
+		return b, "", err
+	}
+	info := model.Info()
+	b.Model, b.Options = info.Hash, nliworker.StudentForm
+	b.decider = nliworker.NewStudent(model, b.Stage, nliworker.EpsilonOf(info, j.cfg.NLIEpsilon))
+	j.log.Info("stage over a student", "stage", string(b.Stage), "model", info.Short(), "device", info.Device)
+	return b, info.Device, nil
 }
 
 // over is D or E over what scores pairs.
@@ -162,11 +178,9 @@ func OpenScorer(cfg Config, log *slog.Logger) (*onnx.Scorer, error) {
 	if err != nil {
 		return nil, err
 	}
-	lib := cfg.ORTLib
-	if lib == "" {
-		if lib, err = onnx.FindLibrary(); err != nil {
-			return nil, fmt.Errorf("no ONNX Runtime: %w; run `make setup`, or name the library with --ort-lib", err)
-		}
+	lib, err := library(cfg)
+	if err != nil {
+		return nil, err
 	}
 	scorer, err := onnx.OpenScorer(
 		onnx.Options{Dir: dir, File: file, Library: lib, Device: cfg.Device, Threads: cfg.NLIThreads, Deterministic: cfg.Deterministic, Log: log},
@@ -176,6 +190,53 @@ func OpenScorer(cfg Config, log *slog.Logger) (*onnx.Scorer, error) {
 		return nil, err // it names the folder
 	}
 	return scorer, nil
+}
+
+// library finds ONNX Runtime.
+func library(cfg Config) (string, error) {
+	if cfg.ORTLib != "" {
+		return cfg.ORTLib, nil
+	}
+	lib, err := onnx.FindLibrary()
+	if err != nil {
+		return "", fmt.Errorf("no ONNX Runtime: %w; run `make setup`, or name the library with --ort-lib", err)
+	}
+	return lib, nil
+}
+
+// OpenStudent opens the model of the judge student.
+func OpenStudent(cfg Config, log *slog.Logger) (*onnx.Classifier, error) {
+	if cfg.StudentModel == "" {
+		return nil, errors.New("the judge student needs student_model (--student-model FOLDER): a classifier with the labels of docs/judges.md")
+	}
+	lib, err := library(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return onnx.OpenClassifier(
+		onnx.Options{Dir: cfg.StudentModel, Library: lib, Device: cfg.Device, Threads: cfg.NLIThreads, Log: log},
+		nliworker.StudentLabels(), onnx.ClassifierOptions{Lanes: cfg.NLILanes},
+	)
+}
+
+// studentModel is the process's student, opened when it is first asked for.
+func (p *Process) studentModel() (nliworker.Classifier, error) {
+	if p.student != nil {
+		return p.student, nil
+	}
+	c, err := OpenStudent(p.cfg, p.log)
+	if err != nil {
+		return nil, err
+	}
+	p.closers = append(p.closers, func() { closeStudent(c, p.log) })
+	p.student = c
+	return c, nil
+}
+
+func closeStudent(c *onnx.Classifier, log *slog.Logger) {
+	if err := c.Close(); err != nil {
+		log.Warn("closing the student", "error", err)
+	}
 }
 
 // free ends every step as none, at no cost.
@@ -207,6 +268,19 @@ func Entailment(cfg Config, log *slog.Logger) (local, cross tree.Decider, closeM
 		}
 		return s, err
 	}}
+	var student *onnx.Classifier
+	j.student = func() (nliworker.Classifier, error) {
+		if student != nil {
+			return student, nil
+		}
+		c, err := OpenStudent(cfg, log)
+		if err != nil {
+			return nil, err
+		}
+		student = c
+		closers = append(closers, func() { closeStudent(c, log) })
+		return c, nil
+	}
 	e, err := j.entailment()
 	if err != nil {
 		closeModels()

@@ -71,8 +71,9 @@ type Process struct {
 	log      *slog.Logger
 	runners  []*stage.Runner
 	servers  []func(context.Context) error
-	scorer   *onnx.Scorer // nil until a role needs it
-	gateway  net.Addr     // nil without the role
+	scorer   *onnx.Scorer     // nil until a role needs it
+	student  *onnx.Classifier // likewise
+	gateway  net.Addr         // nil without the role
 	closers  []func()
 	registry *prometheus.Registry
 	metrics  *stage.Metrics
@@ -133,7 +134,7 @@ func New(ctx context.Context, cfg Config, roles []Role, conn *bus.Conn, log *slo
 		p.closers = append(p.closers, p.waker.Close)
 	}
 	p.verdicts = &verdicts{process: p}
-	j := &judges{cfg: cfg, log: log, remember: p.verdicts, model: p.model, open: func(c llm.Config) (*llm.Client, error) { return p.openCalls(ctx, c) }}
+	j := &judges{cfg: cfg, log: log, remember: p.verdicts, model: p.model, student: p.studentModel, open: func(c llm.Config) (*llm.Client, error) { return p.openCalls(ctx, c) }}
 	for _, role := range roles {
 		if err := p.add(ctx, role, j); err != nil {
 			return nil, fmt.Errorf("role %s: %w", role, err)
@@ -197,7 +198,7 @@ func (p *Process) addStage(ctx context.Context, b built) error {
 	if err != nil {
 		return err
 	}
-	if !b.Judge.Asks() && b.Judge != judge.KindNLI {
+	if !b.Judge.Asks() && b.Judge != judge.KindNLI && b.Judge != judge.KindStudent {
 		p.log.Info("stage without an LLM", "stage", string(b.Stage), "judge", string(b.Judge))
 	}
 	h, err := stage.NewStepHandler(stage.StepOptions{

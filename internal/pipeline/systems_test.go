@@ -2,7 +2,9 @@ package pipeline
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,8 +15,10 @@ import (
 
 	"github.com/stepgap/stepgap/internal/app"
 	"github.com/stepgap/stepgap/internal/judge/llm/llmtest"
+	"github.com/stepgap/stepgap/internal/nli/onnx"
 	"github.com/stepgap/stepgap/pkg/client"
 	"github.com/stepgap/stepgap/pkg/schema"
+	nliworker "github.com/stepgap/stepgap/services/nli-worker"
 )
 
 // rollout is one of four steps, each for a stage of its own: a query that is
@@ -207,4 +211,58 @@ func TestD_AndEAreRecordedAndReplayed(t *testing.T) {
 			require.Equal(t, recorded[i].Quotes, replayed[i].Quotes)
 		}
 	}
+}
+
+// student is a model folder whose graph answers by arithmetic on the ids.
+func student(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	from := filepath.Join("..", "nli", "onnx", "testdata")
+	for name, source := range map[string]string{"tokenizer.json": "deberta-tiny/tokenizer.json", "model.onnx": "graphs/four_labels.onnx"} {
+		data, err := os.ReadFile(filepath.Join(from, source))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))
+	}
+	config := `{"model_type": "bert", "max_position_embeddings": 512, "id2label": {"0": "missing_bridge", "1": "none", "2": "irrelevant_evidence", "3": "contradicted_claim"}}`
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.json"), []byte(config), 0o600))
+	return dir
+}
+
+func TestStudentJudgesTheWholeTree(t *testing.T) {
+	t.Parallel()
+	if os.Getenv("STEPGAP_ORT_LIB") == "" {
+		if _, err := onnx.FindLibrary(); err != nil {
+			t.Skip("no ONNX Runtime: make setup")
+		}
+	}
+	dir := student(t)
+	steps := rollout()
+	steps = append(steps, &schema.Step{Run: "r", Rollout: "o", Index: 6, Kind: schema.KindSearch, Question: steps[0].Question, Query: "nothing", Claim: "Ole Vinter was born in Odder.",
+		History: append(append([]schema.Prior{}, steps[4].History...), schema.Prior{Index: 5})})
+	for i := range steps[:4] { // the conclusion sees what was found
+		steps[4].Passages = append(steps[4].Passages, steps[i].Passages...)
+	}
+	set := func(c *app.Config) {
+		c.Judge, c.JudgeNLI, c.NLIModel, c.StudentModel, c.ORTLib, c.Device = "student", "", "/nowhere", dir, os.Getenv("STEPGAP_ORT_LIB"), "cpu"
+	}
+	got := labelled(t, "", steps, set)
+	for i, l := range got[:5] {
+		require.Equal(t, schema.StageLocal, l.Stage, "%s", l.Detail)
+		require.True(t, l.Label.Graded())
+		last := l.Trail[len(l.Trail)-1]
+		require.Equal(t, "student", last.Judge)
+		premise, hypothesis := nliworker.StudentInput(steps[i])
+		require.Equal(t, []string{premise, hypothesis}, []string{last.Premise, last.Hypothesis})
+		require.NotEmpty(t, l.Quotes)
+	}
+	require.Equal(t, []any{schema.StageEntity, schema.GapIrrelevant}, []any{got[5].Stage, got[5].Label}, "code sees that nothing was retrieved")
+	require.Equal(t, gaps(got), gaps(labelled(t, "", steps, set)), "again")
+}
+
+func TestStudentNeedsAModel(t *testing.T) {
+	t.Parallel()
+	cfg, err := app.LoadConfig(nil, func() []string { return []string{"STEPGAP_JUDGE=student"} })
+	require.NoError(t, err)
+	_, err = Start(t.Context(), cfg, slog.New(slog.DiscardHandler))
+	require.ErrorContains(t, err, "student_model")
 }

@@ -16,10 +16,15 @@ var errNoEvidence = errors.New("neither a quote nor a passage with text was give
 // errNoClaim: the step claims nothing, so that it should not have come here.
 var errNoClaim = errors.New("the step has no sentence that claims something")
 
+// biller knows what a decision has cost so far, and who judged.
+type biller interface {
+	Meta(of nli.Pair) judge.Meta
+}
+
 // judgeError types an error of the scorer, so that the loop knows whether it
 // can pass. No failure becomes a label other than ungraded. A judge that types
 // its own errors is taken at its word; the bill is that of the whole decision.
-func judgeError(step *schema.Step, stage schema.Stage, scorer Session, err error) error {
+func judgeError(step *schema.Step, stage schema.Stage, scorer biller, err error) error {
 	at := func(cause error) error {
 		return fmt.Errorf("%s of %s/%s step %d: %w", stage, step.Run, step.Rollout, step.Index, cause)
 	}
