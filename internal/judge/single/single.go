@@ -10,8 +10,10 @@ package single
 import (
 	"context"
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/stepgap/stepgap/internal/claim"
 	"github.com/stepgap/stepgap/internal/evidence"
@@ -118,20 +120,53 @@ func (j *LLM) Decide(ctx context.Context, item *tree.Item) (tree.Decision, error
 }
 
 func (j *LLM) ask(ctx context.Context, step *schema.Step, passages []schema.Passage) (answer, judge.Meta, error) {
-	said := Said(step)
-	req, err := j.template.Render(j.setup.Fencer, map[string]string{
-		"question": step.Question,
-		"earlier":  earlier(step.History),
-		"step":     aim(step),
-		"claim":    orNone(said),
-		"passages": orNone(excerpt.Text(passages, said+" "+step.Query+" "+step.Question, j.setup.EvidenceRunes)),
-	})
+	req, err := j.render(step, passages)
 	if err != nil {
 		return answer{}, judge.Meta{}, err
 	}
 	req.MaxTokens = maxAnswerTokens
 	req.Verdict, req.Legal = "label", labels()
 	return llm.Ask[answer](ctx, j.setup.Completer, req)
+}
+
+// Messages are what the model is shown of a step: what a student is trained on.
+func (j *LLM) Messages(step *schema.Step) ([]llm.Message, error) {
+	req, err := j.render(step, tree.Readable(append(step.Own(), step.Earlier()...)))
+	return req.Messages, err
+}
+
+// maxQuote is the schema's bound, in code points.
+const maxQuote = 400
+
+// Answer is what a model should answer. A quote that is too long for the schema
+// is left out.
+func Answer(label schema.Gap, quote string) (string, error) {
+	quote = strings.TrimSpace(quote)
+	if utf8.RuneCountInString(quote) > maxQuote {
+		quote = ""
+	}
+	a := answer{Quote: quote, Label: label}
+	if err := a.Validate(); err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(a); err != nil {
+		return "", fmt.Errorf("writing an answer: %w", err)
+	}
+	return strings.TrimSpace(b.String()), nil
+}
+
+func (j *LLM) render(step *schema.Step, passages []schema.Passage) (llm.Request, error) {
+	said := Said(step)
+	return j.template.Render(j.setup.Fencer, map[string]string{
+		"question": step.Question,
+		"earlier":  earlier(step.History),
+		"step":     aim(step),
+		"claim":    orNone(said),
+		"passages": orNone(excerpt.Text(passages, said+" "+step.Query+" "+step.Question, j.setup.EvidenceRunes)),
+	})
 }
 
 // Said is all that a step asserts, and where it abstains: claims and abstentions
