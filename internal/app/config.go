@@ -43,12 +43,15 @@ type Config struct {
 	LabelBytes int64         `koanf:"label_bytes" default:"4294967296" on:"serve" help:"bytes of labels, of rewards and of dead letters"`
 	Topology   string        `koanf:"topology" default:"ensure" on:"serve" help:"ensure: create and update streams and consumers; check: refuse to start if they differ; skip"`
 
-	Judge        string `koanf:"judge" default:"auto" on:"serve check" help:"judge of A, B and C: local, llm, flag-all, flag-none; auto is llm if llm_url is given, else local"`
-	JudgeEntity  string `koanf:"judge_entity" on:"serve check" help:"judge of A, if it differs"`
-	JudgeAbstain string `koanf:"judge_abstain" on:"serve check" help:"judge of B, if it differs"`
-	JudgeQuote   string `koanf:"judge_quote" on:"serve check" help:"judge of C, if it differs"`
+	Judge        string `koanf:"judge" default:"auto" on:"serve check" help:"judge of A, B and C: local, llm, flag-all, flag-none; auto is llm if llm_url is given, else local. Or of the whole tree: nli-only, llm-only, rules-only, single-llm, student (docs/judges.md)"`
+	JudgeEntity  string `koanf:"judge_entity" on:"serve check" help:"judge of A, if it differs; off removes the stage and keeps its routing"`
+	JudgeAbstain string `koanf:"judge_abstain" on:"serve check" help:"judge of B, if it differs; or off"`
+	JudgeQuote   string `koanf:"judge_quote" on:"serve check" help:"judge of C, if it differs; or off"`
 
-	JudgeNLI string `koanf:"judge_nli" default:"nli" on:"serve check" help:"judge of D and E: nli, or free, which costs nothing and says none (for measuring the pipeline)"`
+	JudgeNLI     string `koanf:"judge_nli" on:"serve check" help:"judge of D and E: nli, local (rules), llm, student, off, or free, which costs nothing and says none (for measuring the pipeline); empty is what judge says of them, else nli"`
+	JudgeLocal   string `koanf:"judge_local" on:"serve check" help:"judge of D, if it differs from judge_nli"`
+	JudgeCross   string `koanf:"judge_cross" on:"serve check" help:"judge of E, if it differs from judge_nli"`
+	StudentModel string `koanf:"student_model" on:"serve check" help:"folder of the judge student's model, in Hugging Face layout: a classifier of pairs with the four labels"`
 
 	LLMURL         string        `koanf:"llm_url" on:"serve check" help:"base URL of an OpenAI-compatible endpoint, such as http://127.0.0.1:8000/v1; several of one model, comma separated, share the calls"`
 	LLMModel       string        `koanf:"llm_model" on:"serve check" help:"model name to ask for"`
@@ -309,13 +312,16 @@ func (c *Config) validate() error {
 		}
 		return fmt.Errorf("setting %s is %v; it must be 0 or above", key, value)
 	}
-	judges := []string{"", "auto", "local", "llm", "flag-all", "flag-none", "free"}
+	judges := []string{"", "auto", "local", "llm", "flag-all", "flag-none", "free", "off"}
+	last := []string{"", "nli", "local", "llm", "student", "off", "free"}
 	return errors.Join(
-		oneOf("judge", c.Judge, judges[1:]...),
+		oneOf("judge", c.Judge, "auto", "local", "llm", "flag-all", "flag-none", "free", "nli-only", "llm-only", "rules-only", "single-llm", "student"),
 		oneOf("judge_entity", c.JudgeEntity, judges...),
 		oneOf("judge_abstain", c.JudgeAbstain, judges...),
 		oneOf("judge_quote", c.JudgeQuote, judges...),
-		oneOf("judge_nli", c.JudgeNLI, "nli", "free"),
+		oneOf("judge_nli", c.JudgeNLI, last...),
+		oneOf("judge_local", c.JudgeLocal, last...),
+		oneOf("judge_cross", c.JudgeCross, last...),
 		oneOf("deterministic", c.Deterministic, "auto", "on", "off"),
 		c.rank(),
 		c.checkDevice(),

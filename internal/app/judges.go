@@ -5,18 +5,21 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 
 	"github.com/stepgap/stepgap/internal/judge"
 	"github.com/stepgap/stepgap/internal/judge/llm"
 	"github.com/stepgap/stepgap/internal/judge/local"
+	"github.com/stepgap/stepgap/internal/judge/off"
+	"github.com/stepgap/stepgap/internal/judge/single"
+	"github.com/stepgap/stepgap/internal/nli/onnx"
 	"github.com/stepgap/stepgap/internal/stage"
 	"github.com/stepgap/stepgap/internal/tree"
 	"github.com/stepgap/stepgap/pkg/schema"
 	abstaincheck "github.com/stepgap/stepgap/services/abstain-check"
 	entitycheck "github.com/stepgap/stepgap/services/entity-check"
+	nliworker "github.com/stepgap/stepgap/services/nli-worker"
 	quoteextract "github.com/stepgap/stepgap/services/quote-extract"
 )
 
@@ -28,6 +31,9 @@ type identity struct {
 	Model   string       `json:"model,omitempty"`
 	Prompt  string       `json:"prompt,omitempty"`
 	Options any          `json:"options,omitempty"`
+	// Call is what of a language model's calls can change its answer, where it
+	// is not the usual.
+	Call *llmOptions `json:"call,omitempty"`
 }
 
 func (i identity) hash() (string, error) {
@@ -55,31 +61,22 @@ type judges struct {
 	open func(llm.Config) (*llm.Client, error)
 	// remember gives what asks a memory, a meter, or a recording in its place.
 	remember *verdicts
-}
-
-// kind resolves a stage's judge.
-func (j *judges) kind(own string) judge.Kind {
-	k := own
-	if k == "" {
-		k = j.cfg.Judge
-	}
-	if k == "auto" {
-		k = string(judge.KindLocal)
-		if j.cfg.LLMURL != "" || j.cfg.Replay != "" {
-			k = string(judge.KindLLM)
-		}
-	}
-	return judge.Kind(k)
+	// model gives the process's NLI model.
+	model func() (*onnx.Scorer, error)
+	// student gives the model of the judge student.
+	student func() (nliworker.Classifier, error)
 }
 
 func (j *judges) entity() (built, error) {
-	b := built{identity: identity{Stage: schema.StageEntity, Judge: j.kind(j.cfg.JudgeEntity)}}
+	b := built{identity: identity{Stage: schema.StageEntity, Judge: KindsOf(j.cfg).Entity}}
 	var asked entitycheck.Judge
 	switch b.Judge {
 	case judge.KindLocal:
 		asked, b.Model = local.New(), local.Model
+	case judge.KindOff:
+		asked = off.New()
 	case judge.KindLLM:
-		setup, err := j.llm()
+		setup, err := j.llm(&b.identity)
 		if err != nil {
 			return b, err
 		}
@@ -87,7 +84,21 @@ func (j *judges) entity() (built, error) {
 		if err != nil {
 			return b, err
 		}
-		asked, b.Model, b.Prompt = own, j.cfg.LLMModel, own.PromptVersion()
+		asked, b.Prompt = own, own.PromptVersion()
+	case judge.KindSingle:
+		setup, err := j.llm(&b.identity)
+		if err != nil {
+			return b, err
+		}
+		own, err := single.New(setup)
+		if err != nil {
+			return b, err
+		}
+		b.decider, b.Prompt, b.live = own, own.PromptVersion(), unchecked(b.identity)
+		return b, nil
+	case judge.KindStudent:
+		b.decider, b.live = nliworker.BeforeStudent(), unchecked(b.identity)
+		return b, nil
 	default:
 		b.decider = fixed(b.identity, tree.HopQuote)
 		b.live = fixedLive(b.identity)
@@ -101,12 +112,14 @@ func (j *judges) entity() (built, error) {
 }
 
 func (j *judges) abstain() (built, error) {
-	b := built{identity: identity{Stage: schema.StageAbstain, Judge: j.kind(j.cfg.JudgeAbstain)}}
+	b := built{identity: identity{Stage: schema.StageAbstain, Judge: KindsOf(j.cfg).Abstain}}
 	switch b.Judge {
 	case judge.KindLocal:
 		b.decider, b.Model = abstaincheck.New(local.New()), local.Model
+	case judge.KindOff:
+		b.decider = abstaincheck.New(off.New())
 	case judge.KindLLM:
-		setup, err := j.llm()
+		setup, err := j.llm(&b.identity)
 		if err != nil {
 			return b, err
 		}
@@ -114,7 +127,7 @@ func (j *judges) abstain() (built, error) {
 		if err != nil {
 			return b, err
 		}
-		b.decider, b.Model, b.Prompt = abstaincheck.New(own), j.cfg.LLMModel, own.PromptVersion()
+		b.decider, b.Prompt = abstaincheck.New(own), own.PromptVersion()
 	default:
 		b.decider = fixed(b.identity, tree.HopQuote)
 	}
@@ -122,13 +135,15 @@ func (j *judges) abstain() (built, error) {
 }
 
 func (j *judges) quote() (built, error) {
-	b := built{identity: identity{Stage: schema.StageQuote, Judge: j.kind(j.cfg.JudgeQuote)}}
+	b := built{identity: identity{Stage: schema.StageQuote, Judge: KindsOf(j.cfg).Quote}}
 	var asked quoteextract.Judge
 	switch b.Judge {
 	case judge.KindLocal:
 		asked, b.Model = local.New(), local.Model
+	case judge.KindOff:
+		asked = off.New()
 	case judge.KindLLM:
-		setup, err := j.llm()
+		setup, err := j.llm(&b.identity)
 		if err != nil {
 			return b, err
 		}
@@ -136,7 +151,7 @@ func (j *judges) quote() (built, error) {
 		if err != nil {
 			return b, err
 		}
-		asked, b.Model, b.Prompt = own, j.cfg.LLMModel, own.PromptVersion()
+		asked, b.Prompt = own, own.PromptVersion()
 	default:
 		b.decider = fixed(b.identity, tree.HopLocal)
 		b.live = fixedLive(b.identity)
@@ -149,8 +164,29 @@ func (j *judges) quote() (built, error) {
 	return b, nil
 }
 
-// llm opens the client that A, B and C share.
-func (j *judges) llm() (llm.Setup, error) {
+// llm gives what a judge that asks a language model is built from, and says in
+// id what of it a run is held to.
+func (j *judges) llm(id *identity) (llm.Setup, error) {
+	setup, err := j.openLLM(id.Judge)
+	if err != nil {
+		return setup, err
+	}
+	id.Model = j.cfg.LLMModel
+	if o := (llmOptions{j.cfg.LLMFormat, j.cfg.LLMReasoning}); o != (llmOptions{string(llm.FormatSchema), 0}) {
+		id.Call = &o
+	}
+	return setup, nil
+}
+
+// llmOptions are those settings of a call that can change its answer.
+type llmOptions struct {
+	Format    string `json:"format"`
+	Reasoning int    `json:"reasoning_tokens"`
+}
+
+// openLLM opens the client that all stages share; the judge of the first one
+// that asks is named where that can't be done.
+func (j *judges) openLLM(kind judge.Kind) (llm.Setup, error) {
 	if j.setup != nil {
 		return *j.setup, nil
 	}
@@ -158,7 +194,10 @@ func (j *judges) llm() (llm.Setup, error) {
 		return j.replayed()
 	}
 	if j.cfg.LLMURL == "" || j.cfg.LLMModel == "" {
-		return llm.Setup{}, errors.New("the llm judge needs llm_url and llm_model (--llm-url, --llm-model)")
+		return llm.Setup{}, fmt.Errorf("the judge %s needs llm_url and llm_model (--llm-url, --llm-model), or replay", kind)
+	}
+	if j.open == nil {
+		return llm.Setup{}, fmt.Errorf("the judge %s asks a language model, which takes a process", kind)
 	}
 	key, err := llm.LoadSecret(KeyVariable, j.cfg.LLMKeyFile)
 	if err != nil {
@@ -193,7 +232,7 @@ func (j *judges) checkPrompts() error {
 	if j.cfg.PromptDir == "" {
 		return nil
 	}
-	return llm.CheckDir(j.cfg.PromptDir, entitycheck.PromptSpec().Name, abstaincheck.PromptSpec().Name, quoteextract.PromptSpec().Name)
+	return llm.CheckDir(j.cfg.PromptDir, entitycheck.PromptSpec().Name, abstaincheck.PromptSpec().Name, quoteextract.PromptSpec().Name, nliworker.PromptSpec().Name, single.PromptSpec().Name)
 }
 
 // fixed is a decider that asks nobody: the baselines flag-all and flag-none,
@@ -209,6 +248,16 @@ func fixed(id identity, next tree.Hop) tree.Decider {
 		}
 		return tree.Forward(item, next, entry), nil
 	})
+}
+
+// unchecked refuses live checks under a judge that judges whole steps only.
+func unchecked(id identity) stage.LiveFunc {
+	return func(context.Context, *schema.Step) (schema.Gap, string, schema.TrailEntry, error) {
+		return "", "", schema.TrailEntry{}, &judge.Error{
+			Reason: schema.ReasonJudgeError, Meta: judge.Meta{Judge: id.Judge},
+			Err: fmt.Errorf("the judge %s judges whole steps; it can't check a plan or passages by themselves", id.Judge),
+		}
+	}
 }
 
 func fixedLive(id identity) stage.LiveFunc {

@@ -71,8 +71,9 @@ type Process struct {
 	log      *slog.Logger
 	runners  []*stage.Runner
 	servers  []func(context.Context) error
-	scorer   *onnx.Scorer // nil until a role needs it
-	gateway  net.Addr     // nil without the role
+	scorer   *onnx.Scorer     // nil until a role needs it
+	student  *onnx.Classifier // likewise
+	gateway  net.Addr         // nil without the role
 	closers  []func()
 	registry *prometheus.Registry
 	metrics  *stage.Metrics
@@ -133,7 +134,7 @@ func New(ctx context.Context, cfg Config, roles []Role, conn *bus.Conn, log *slo
 		p.closers = append(p.closers, p.waker.Close)
 	}
 	p.verdicts = &verdicts{process: p}
-	j := &judges{cfg: cfg, log: log, remember: p.verdicts, open: func(c llm.Config) (*llm.Client, error) { return p.openCalls(ctx, c) }}
+	j := &judges{cfg: cfg, log: log, remember: p.verdicts, model: p.model, student: p.studentModel, open: func(c llm.Config) (*llm.Client, error) { return p.openCalls(ctx, c) }}
 	for _, role := range roles {
 		if err := p.add(ctx, role, j); err != nil {
 			return nil, fmt.Errorf("role %s: %w", role, err)
@@ -165,7 +166,7 @@ func (p *Process) add(ctx context.Context, role Role, j *judges) error {
 		p.addLive(schema.StageLiveText, b)
 		return p.addStage(ctx, b)
 	case RoleNLI:
-		e, err := openEntailment(p.cfg, p.model, p.log)
+		e, err := j.entailment()
 		if err != nil {
 			return err
 		}
@@ -197,18 +198,19 @@ func (p *Process) addStage(ctx context.Context, b built) error {
 	if err != nil {
 		return err
 	}
-	if b.Judge != judge.KindLLM && b.Judge != judge.KindNLI {
+	if !b.Judge.Asks() && b.Judge != judge.KindNLI && b.Judge != judge.KindStudent {
 		p.log.Info("stage without an LLM", "stage", string(b.Stage), "judge", string(b.Judge))
 	}
 	h, err := stage.NewStepHandler(stage.StepOptions{
 		Conn: p.conn, Stage: b.Stage, Decider: b.decider, Pins: pins, Waker: p.waker,
 		Budget: p.cfg.Budget, Deadline: p.cfg.Deadline, GiveUp: p.cfg.GiveUpAfter, Log: p.log, Metrics: p.metrics,
+		Paid: b.Judge.Asks(),
 	})
 	if err != nil {
 		return err
 	}
 	p.run(b.Stage, h, p.cfg.Workers)
-	if b.Judge == judge.KindLLM {
+	if b.Judge.Asks() {
 		p.runners[len(p.runners)-1].Gate = p.gate()
 	}
 	return nil
@@ -222,7 +224,7 @@ func (p *Process) addLive(s schema.Stage, b built) {
 	p.run(s, stage.NewLiveHandler(stage.LiveOptions{
 		Conn: p.conn, Stage: s, Check: b.live, Deadline: p.cfg.LiveDeadline, Log: p.log,
 	}), liveWorkers)
-	if b.Judge == judge.KindLLM {
+	if b.Judge.Asks() {
 		p.runners[len(p.runners)-1].Gate = p.verdicts.gate()
 	}
 }

@@ -20,7 +20,7 @@ func (p *Process) retractions(profile *rewardagg.Profile) (ask stage.AskFunc, ha
 	if profile.Retraction.Mode != rewardagg.RetractByNLI {
 		return nil, profile.Hash(), nil
 	}
-	if judge.Kind(p.cfg.JudgeNLI) == judge.KindFree {
+	if KindsOf(p.cfg).Local == judge.KindFree {
 		return nil, "", fmt.Errorf("profile %s asks an NLI model about retractions, and judge_nli is free; set judge_nli to nli, or retraction.mode to %s", profile.Name, rewardagg.RetractByPattern)
 	}
 	scorer, err := p.model()

@@ -23,7 +23,18 @@ const (
 	KindFlagAll Kind = "flag-all"
 	KindNone    Kind = "flag-none"
 	KindFree    Kind = "free" // costs nothing and always passes on: for bench
+	// KindOff removes a stage and keeps its routing: what it would have found
+	// wrong passes. It is what ablations are made of.
+	KindOff Kind = "off"
+	// KindSingle is one question to a language model for the whole tree.
+	KindSingle Kind = "single-llm"
+	// KindStudent is one small classifier for the whole tree.
+	KindStudent Kind = "student"
 )
+
+// Asks reports whether a judge of this kind asks a language model, whose calls
+// are limited, remembered and paid for.
+func (k Kind) Asks() bool { return k == KindLLM || k == KindSingle }
 
 // Meta is what a judge reports beside its verdict; it goes into the trail.
 type Meta struct {

@@ -28,17 +28,16 @@ const owedTimeout = 5 * time.Second
 type owed struct {
 	js    jetstream.JetStream
 	stage schema.Stage
+	// paid: the stage's judge costs something; waits and retries of the others
+	// need no look.
+	paid bool
 
 	mu sync.Mutex
 	kv jetstream.KeyValue // nil until it is needed
 }
 
-func newOwed(js jetstream.JetStream, stage schema.Stage) *owed { return &owed{js: js, stage: stage} }
-
-// asks reports whether the stage's judge may be one that is paid for; waits and
-// retries of the others need no look.
-func (o *owed) asks() bool {
-	return o.stage == schema.StageEntity || o.stage == schema.StageAbstain || o.stage == schema.StageQuote
+func newOwed(js jetstream.JetStream, stage schema.Stage, paid bool) *owed {
+	return &owed{js: js, stage: stage, paid: paid}
 }
 
 func (o *owed) bucket(ctx context.Context) (jetstream.KeyValue, error) {
@@ -62,7 +61,7 @@ func (o *owed) key(id schema.StepID) string {
 // one entry for its failed tries. It is only asked for messages that were
 // delivered before.
 func (o *owed) read(ctx context.Context, m *Message, id schema.StepID, digest string) ([]schema.TrailEntry, error) {
-	if !o.asks() || m.Delivered < 2 {
+	if !o.paid || m.Delivered < 2 {
 		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, owedTimeout)
@@ -91,7 +90,7 @@ func (o *owed) read(ctx context.Context, m *Message, id schema.StepID, digest st
 // owe adds what try cost to what is owed; before is the trail of the stages
 // before this one.
 func (o *owed) owe(ctx context.Context, m *Message, id schema.StepID, digest string, before []schema.TrailEntry, try schema.TrailEntry) error {
-	if !o.asks() || try.Calls == 0 {
+	if !o.paid || try.Calls == 0 {
 		return nil
 	}
 	// Also while the process is being stopped: the calls were made.

@@ -31,7 +31,10 @@ type StepOptions struct {
 	Deadline time.Duration
 	// GiveUp is how long a step that has no deadline is tried again while its
 	// judge fails; 0 for ever.
-	GiveUp  time.Duration
+	GiveUp time.Duration
+	// Paid: the judge costs something by the call, so that what failed tries
+	// cost is kept for the label's trail.
+	Paid    bool
 	Log     *slog.Logger
 	Metrics *Metrics
 	// Now is the clock; default time.Now.
@@ -106,7 +109,7 @@ func NewStepHandler(o StepOptions) (Handler, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &stepHandler{o: o, place: p, owed: newOwed(o.Conn.JS, o.Stage), settler: settler{o.Conn.JS, o.Stage, o.Log, o.Metrics}}, nil
+	return &stepHandler{o: o, place: p, owed: newOwed(o.Conn.JS, o.Stage, o.Paid), settler: settler{o.Conn.JS, o.Stage, o.Log, o.Metrics}}, nil
 }
 
 // StreamOf names the stream that a stage pulls from.

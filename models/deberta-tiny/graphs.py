@@ -23,6 +23,7 @@ def write(folder):
     save("int32", classifier(id_type=TensorProto.INT32))
     save("fp16", classifier(half=True))
     save("two_labels", classifier(classes=2))
+    save("four_labels", classifier(classes=4))
     save("one_output", classifier(classes=1))
     save("other_name", classifier(output="output_0"))
     save("pooled_too", classifier(output="output_0", extra=[("pooler_output", 64)]))

@@ -15,7 +15,7 @@ import (
 // conclusion? It ends a step as none, irrelevant_evidence or
 // ungraded(upstream), or waits for labels that do not stand yet.
 type Cross struct {
-	scorer nli.Scorer
+	scorer Session
 	opts   Options
 }
 
@@ -26,7 +26,7 @@ func NewCross(scorer nli.Scorer, opts Options) (*Cross, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
 	}
-	return &Cross{scorer: scorer, opts: opts}, nil
+	return &Cross{scorer: begin(scorer), opts: opts}, nil
 }
 
 // upstream is what is known of the earlier steps' labels.
@@ -58,11 +58,16 @@ func (c *Cross) Decide(ctx context.Context, item *tree.Item) (tree.Decision, err
 	if len(up.missing) > 0 && !item.Final {
 		before, joins = up.missing[0], false
 	}
-	findings, err := c.judge(ctx, item, earlierQuotes(item, before), joins)
-	if err != nil {
-		return tree.Decision{}, judgeError(item.Step, schema.StageCross, err)
+	run := &Cross{scorer: begin(c.scorer), opts: c.opts}
+	if !joins && run.scorer.Meta(nli.Pair{}).Judge.Asks() {
+		// Asked now, the calls would be on no bill: a wait has no trail.
+		return waits(up), nil
 	}
-	return c.decide(item, up, combine(findings)), nil
+	findings, err := run.judge(ctx, item, earlierQuotes(item, before), joins)
+	if err != nil {
+		return tree.Decision{}, judgeError(item.Step, schema.StageCross, run.scorer, err)
+	}
+	return run.decide(item, up, combine(findings)), nil
 }
 
 func (c *Cross) decide(item *tree.Item, up upstream, f finding) tree.Decision {
@@ -79,7 +84,7 @@ func (c *Cross) decide(item *tree.Item, up upstream, f finding) tree.Decision {
 		}
 		return end(schema.GapNone, "", detail)
 	case len(up.missing) > 0 && !item.Final:
-		return tree.Decision{Wait: true, Detail: fmt.Sprintf("waiting for the labels of steps %v", up.missing)}
+		return waits(up)
 	case len(up.missing) > 0:
 		return end(schema.GapUngraded, schema.ReasonUpstream, fmt.Sprintf("no label of steps %v came in time", up.missing))
 	case len(up.ungraded) > 0:
@@ -93,10 +98,14 @@ func (c *Cross) decide(item *tree.Item, up upstream, f finding) tree.Decision {
 	}
 }
 
+func waits(up upstream) tree.Decision {
+	return tree.Decision{Wait: true, Detail: fmt.Sprintf("waiting for the labels of steps %v", up.missing)}
+}
+
 // entry is the trail entry of E; without scores where there was no premise to
 // ask about.
 func (c *Cross) entry(f finding, detail string) schema.TrailEntry {
-	e := entry(schema.StageCross, c.scorer.Info(), f, detail)
+	e := entry(schema.StageCross, c.scorer, f, detail)
 	if f.outcome != entailed {
 		e.Outcome = "not_entailed"
 	}

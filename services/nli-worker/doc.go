@@ -16,5 +16,8 @@
 // description that the quotes say nothing of, and an answer that is the
 // question's own bridge are never entailed.
 //
+// In place of an NLI model rules (Rules) or a language model (LLM) may score the
+// pairs: the windows, the guard and the tree stay the same.
+//
 // The package knows nothing of NATS, nor of how a model runs.
 package nliworker

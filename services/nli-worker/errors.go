@@ -16,13 +16,27 @@ var errNoEvidence = errors.New("neither a quote nor a passage with text was give
 // errNoClaim: the step claims nothing, so that it should not have come here.
 var errNoClaim = errors.New("the step has no sentence that claims something")
 
+// biller knows what a decision has cost so far, and who judged.
+type biller interface {
+	Meta(of nli.Pair) judge.Meta
+}
+
 // judgeError types an error of the scorer, so that the loop knows whether it
-// can pass. No failure becomes a label other than ungraded.
-func judgeError(step *schema.Step, stage schema.Stage, err error) error {
+// can pass. No failure becomes a label other than ungraded. A judge that types
+// its own errors is taken at its word; the bill is that of the whole decision.
+func judgeError(step *schema.Step, stage schema.Stage, scorer biller, err error) error {
+	at := func(cause error) error {
+		return fmt.Errorf("%s of %s/%s step %d: %w", stage, step.Run, step.Rollout, step.Index, cause)
+	}
+	if own := judge.AsError(err); own != nil {
+		typed := *own
+		typed.Meta, typed.Err = scorer.Meta(nli.Pair{}), at(own.Err)
+		return &typed
+	}
 	je := &judge.Error{
 		Reason: schema.ReasonModelError,
-		Meta:   judge.Meta{Judge: judge.KindNLI},
-		Err:    fmt.Errorf("%s of %s/%s step %d: %w", stage, step.Run, step.Rollout, step.Index, err),
+		Meta:   scorer.Meta(nli.Pair{}),
+		Err:    at(err),
 	}
 	switch {
 	case errors.Is(err, nli.ErrTooLong):

@@ -53,11 +53,19 @@ func flags(f finding) []string {
 }
 
 // entry is the trail entry of a stage that f decided.
-func entry(stage schema.Stage, model nli.Info, f finding, detail string) schema.TrailEntry {
+func entry(stage schema.Stage, scorer Session, f finding, detail string) schema.TrailEntry {
 	scores := f.scores
-	e := judge.Meta{Judge: judge.KindNLI, Model: model.Short(), Calls: f.pairs, Detail: detail}.Entry(stage, string(f.outcome))
+	m := scorer.Meta(f.pair)
+	m.Detail = detail
+	if m.Judge == judge.KindNLI {
+		m.Calls = f.pairs
+	}
+	e := m.Entry(stage, string(f.outcome))
 	e.Scores, e.Premise, e.Hypothesis, e.Flags = &scores, f.pair.Premise, f.pair.Hypothesis, flags(f)
-	if stage == schema.StageLocal && model.TwoWay {
+	if m.Judge.Asks() {
+		e.Scores = nil // it gives verdicts, and a verdict is no probability
+	}
+	if stage == schema.StageLocal && scorer.Info().TwoWay {
 		e.Flags = append(e.Flags, schema.FlagNoContradiction)
 	}
 	for _, w := range f.windows[:min(len(f.windows), schema.MaxWindows)] {

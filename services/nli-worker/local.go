@@ -13,7 +13,7 @@ import (
 // Local is stage D: does the quote entail the claim? It ends every step with a
 // label: contradicted_claim, none or missing_bridge.
 type Local struct {
-	scorer nli.Scorer
+	scorer Session
 	opts   Options
 }
 
@@ -24,16 +24,17 @@ func NewLocal(scorer nli.Scorer, opts Options) (*Local, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
 	}
-	return &Local{scorer: scorer, opts: opts}, nil
+	return &Local{scorer: begin(scorer), opts: opts}, nil
 }
 
 // Decide implements tree.Decider.
 func (l *Local) Decide(ctx context.Context, item *tree.Item) (tree.Decision, error) {
-	findings, err := l.judge(ctx, item)
+	run := &Local{scorer: begin(l.scorer), opts: l.opts}
+	findings, err := run.judge(ctx, item)
 	if err != nil {
-		return tree.Decision{}, judgeError(item.Step, schema.StageLocal, err)
+		return tree.Decision{}, judgeError(item.Step, schema.StageLocal, run.scorer, err)
 	}
-	return l.decide(item, findings), nil
+	return run.decide(item, findings), nil
 }
 
 // judge finds for each sentence of the claim what the evidence says of it.
@@ -81,7 +82,7 @@ func (l *Local) decide(item *tree.Item, findings []finding) tree.Decision {
 	if f.note != "" {
 		detail += ": " + f.note
 	}
-	d := tree.Verdict(item, gap, "", detail, entry(schema.StageLocal, l.scorer.Info(), f, detail))
+	d := tree.Verdict(item, gap, "", detail, entry(schema.StageLocal, l.scorer, f, detail))
 	windows := f.windows
 	for _, other := range findings {
 		// E reads the quotes of this label, so all that proved something go

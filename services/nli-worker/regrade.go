@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/stepgap/stepgap/internal/judge"
 	"github.com/stepgap/stepgap/pkg/schema"
 )
 
@@ -59,6 +60,13 @@ func Regrade(l *schema.Label, was, now Thresholds, changed bool) (Regraded, erro
 		return stays(l), nil // no verdict of D or E
 	}
 	e := &l.Trail[at]
+	if by := judge.Kind(e.Judge); by != judge.KindNLI && by != "" {
+		// Thresholds are the model's; other judges give verdicts.
+		if changed && l.Stage == schema.StageCross {
+			return Regraded{}, nil
+		}
+		return stays(l), nil
+	}
 	switch {
 	case l.Stage == schema.StageLocal && e.Scores != nil:
 		if err := given(l, e, was); err != nil {

@@ -35,26 +35,35 @@ func readJSON(path string, into any) error {
 
 // labels is the order of the model's classes, as o says it or else config.json.
 func (c config) labels(o override) (nli.LabelOrder, error) {
-	named, source := c.ID2Label, "id2label of config.json"
-	if o.Labels != nil {
-		named, source = o.Labels, "labels of "+overrideFile
-	}
-	if c.ProblemType == "multi_label_classification" {
-		return nli.LabelOrder{}, fmt.Errorf("config.json says problem_type multi_label_classification: the model scores each class by itself, and such scores can't be compared")
-	}
-	byID := make(map[int]string, len(named))
-	for id, name := range named {
-		n, err := strconv.Atoi(id)
-		if err != nil {
-			return nli.LabelOrder{}, fmt.Errorf("%s: the key %q is no class number", source, id)
-		}
-		byID[n] = name
+	byID, source, err := c.classes(o)
+	if err != nil {
+		return nli.LabelOrder{}, err
 	}
 	order, err := nli.ParseLabels(byID)
 	if err != nil {
 		return nli.LabelOrder{}, fmt.Errorf("%s: %w", source, err)
 	}
 	return order, nil
+}
+
+// classes names the model's outputs by position, and says where the names stand.
+func (c config) classes(o override) (byID map[int]string, source string, err error) {
+	named, source := c.ID2Label, "id2label of config.json"
+	if o.Labels != nil {
+		named, source = o.Labels, "labels of "+overrideFile
+	}
+	if c.ProblemType == "multi_label_classification" {
+		return nil, source, fmt.Errorf("config.json says problem_type multi_label_classification: the model scores each class by itself, and such scores can't be compared")
+	}
+	byID = make(map[int]string, len(named))
+	for id, name := range named {
+		n, err := strconv.Atoi(id)
+		if err != nil {
+			return nil, source, fmt.Errorf("%s: the key %q is no class number", source, id)
+		}
+		byID[n] = name
+	}
+	return byID, source, nil
 }
 
 // maxTokens is the longest input that the model has positions for. RoBERTa

@@ -52,18 +52,24 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Model is an open model. It is safe for concurrent use.
+// Model is an open NLI model. It is safe for concurrent use.
 type Model struct {
-	info   nli.Info
+	*network
 	labels nli.LabelOrder
-	tok    *pairTokenizer
-	sess   *session
+}
+
+var _ nli.Model = (*Model)(nil)
+
+// network is an open model whose outputs mean nothing yet. It is safe for
+// concurrent use.
+type network struct {
+	info nli.Info
+	tok  *pairTokenizer
+	sess *session
 
 	mu     sync.RWMutex // held for reading while a batch runs
 	closed bool
 }
-
-var _ nli.Model = (*Model)(nil)
 
 // Open reads, checks and loads a model. Where the folder holds reference.json,
 // the model must reproduce it (see parity.go) or is refused.
@@ -77,28 +83,56 @@ func Open(opts Options) (*Model, error) {
 }
 
 func open(opts Options) (_ *Model, err error) {
-	device, err := ParseDevice(opts.Device)
-	if err != nil {
-		return nil, err
-	}
-	var cfg config
-	if err := readJSON(filepath.Join(opts.Dir, "config.json"), &cfg); err != nil {
-		return nil, err
-	}
-	own, overridden, err := readOverride(opts.Dir)
+	folder, err := readFolder(opts)
 	if err != nil {
 		return nil, err
 	}
 	m := &Model{}
-	if m.labels, err = cfg.labels(own); err != nil {
+	if m.labels, err = folder.labels(folder.own); err != nil {
 		return nil, err
 	}
 	refs, err := readReference(filepath.Join(opts.Dir, referenceFile), m.labels)
 	if err != nil {
 		return nil, err
 	}
+	if m.network, err = openNetwork(opts, folder, m.labels.Classes()); err != nil {
+		return nil, err
+	}
+	m.info.TwoWay, m.info.Reference = !m.labels.CanContradict(), len(refs)
+	if err := m.checkParity(refs); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	m.tell(opts.Log)
+	return m, nil
+}
+
+// folder is what the small files of a model's folder say.
+type folder struct {
+	config
+	own        override
+	overridden bool
+}
+
+func readFolder(opts Options) (f folder, err error) {
+	if _, err := ParseDevice(opts.Device); err != nil {
+		return f, err
+	}
+	if err := readJSON(filepath.Join(opts.Dir, "config.json"), &f.config); err != nil {
+		return f, err
+	}
+	f.own, f.overridden, err = readOverride(opts.Dir)
+	return f, err
+}
+
+// openNetwork loads the model of a folder, whose output must have so many
+// classes.
+func openNetwork(opts Options, f folder, classes int) (_ *network, err error) {
+	device, err := ParseDevice(opts.Device)
+	if err != nil {
+		return nil, err
+	}
 	if opts.File == "" {
-		opts.File = own.File
+		opts.File = f.own.File
 	}
 	if opts.File, err = chooseFile(opts.Dir, opts.File); err != nil {
 		return nil, err
@@ -115,17 +149,14 @@ func open(opts Options) (_ *Model, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("resolving the model's folder: %w", err)
 	}
-	m.info = nli.Info{
-		Name: filepath.Base(abs), File: opts.File,
-		Precision: weights.precision(), TwoWay: !m.labels.CanContradict(), Reference: len(refs),
-	}
-	if m.info.MaxTokens, err = cfg.maxTokens(opts.Dir); err != nil {
+	m := &network{info: nli.Info{Name: filepath.Base(abs), File: opts.File, Precision: weights.precision()}}
+	if m.info.MaxTokens, err = f.maxTokens(opts.Dir); err != nil {
 		return nil, err
 	}
-	if m.tok, err = openTokenizer(opts.Dir, own.PairText); err != nil {
+	if m.tok, err = openTokenizer(opts.Dir, f.own.PairText); err != nil {
 		return nil, err
 	}
-	if m.info.Hash, err = hashFiles(opts.Dir, hashed(opts.File, weights.external, overridden)...); err != nil {
+	if m.info.Hash, err = hashFiles(opts.Dir, hashed(opts.File, weights.external, f.overridden)...); err != nil {
 		return nil, errors.Join(err, m.tok.close())
 	}
 	m.info.PairOverhead = m.tok.overhead
@@ -137,7 +168,7 @@ func open(opts Options) (_ *Model, err error) {
 			err = errors.Join(err, m.Close())
 		}
 	}()
-	g, err := inspect(path, m.labels.Classes())
+	g, err := inspect(path, classes)
 	if err != nil {
 		return nil, err
 	}
@@ -145,16 +176,12 @@ func open(opts Options) (_ *Model, err error) {
 		m.info.Precision = precisionFP16 // the logits are rounded
 	}
 	var pad int64
-	if cfg.PadTokenID != nil {
-		pad = *cfg.PadTokenID
+	if f.PadTokenID != nil {
+		pad = *f.PadTokenID
 	}
 	if m.sess, m.info.Device, err = openOn(device, path, g, pad, opts); err != nil {
 		return nil, err
 	}
-	if err := m.checkParity(refs); err != nil {
-		return nil, err
-	}
-	m.tell(opts.Log)
 	return m, nil
 }
 
@@ -202,16 +229,16 @@ func openOn(d Device, path string, g graph, pad int64, opts Options) (*session, 
 }
 
 // Info names the model.
-func (m *Model) Info() nli.Info { return m.info }
+func (m *network) Info() nli.Info { return m.info }
 
 // CountTokens counts a text's tokens, special tokens not included.
-func (m *Model) CountTokens(text string) (int, error) {
+func (m *network) CountTokens(text string) (int, error) {
 	ids, err := m.tok.encode(text)
 	return len(ids), err
 }
 
 // Encode encodes a pair, or returns nli.ErrTooLong (wrapped): it never cuts.
-func (m *Model) Encode(p nli.Pair) (nli.Encoding, error) {
+func (m *network) Encode(p nli.Pair) (nli.Encoding, error) {
 	e, err := m.tok.pair(p)
 	if err != nil {
 		return nli.Encoding{}, err
@@ -224,6 +251,19 @@ func (m *Model) Encode(p nli.Pair) (nli.Encoding, error) {
 
 // Run implements nli.Model. A batch that runs is not interrupted by ctx.
 func (m *Model) Run(ctx context.Context, batch []nli.Encoding) ([]nli.Logits, error) {
+	rows, err := m.rows(ctx, batch)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	out := make([]nli.Logits, len(rows))
+	for i, row := range rows {
+		out[i] = m.labels.Logits(row)
+	}
+	return out, nil
+}
+
+// rows runs a batch and returns its raw outputs, a row a pair.
+func (m *network) rows(ctx context.Context, batch []nli.Encoding) ([][]float32, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -235,19 +275,11 @@ func (m *Model) Run(ctx context.Context, batch []nli.Encoding) ([]nli.Logits, er
 	if m.closed {
 		return nil, nli.ErrClosed
 	}
-	rows, err := m.sess.run(batch)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]nli.Logits, len(rows))
-	for i, row := range rows {
-		out[i] = m.labels.Logits(row)
-	}
-	return out, nil
+	return m.sess.run(batch)
 }
 
 // Tensors is how many tensors the model holds; none once it is closed.
-func (m *Model) Tensors() int {
+func (m *network) Tensors() int {
 	if m.sess == nil {
 		return 0
 	}
@@ -256,7 +288,7 @@ func (m *Model) Tensors() int {
 
 // Close waits for the batches that run and frees everything. It may be called
 // more than once; later calls of the model's methods return nli.ErrClosed.
-func (m *Model) Close() error {
+func (m *network) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
