@@ -42,7 +42,7 @@ func Run(ctx context.Context, sets []stepset.Set, list []systems.System, o Optio
 	}
 	// A system's pipeline is started once for all sets.
 	for _, s := range list {
-		files, err := one(ctx, sets, s, o)
+		files, err := Label(ctx, sets, s, o)
 		if err != nil {
 			return study, err
 		}
@@ -65,8 +65,8 @@ func Run(ctx context.Context, sets []stepset.Set, list []systems.System, o Optio
 	return study, nil
 }
 
-// one has a system label all sets.
-func one(ctx context.Context, sets []stepset.Set, s systems.System, o Options) (files []*predict.File, err error) {
+// Label has one system label sets, and returns its predictions of each.
+func Label(ctx context.Context, sets []stepset.Set, s systems.System, o Options) (files []*predict.File, err error) {
 	runner, err := predict.NewRunner(s, o.Options)
 	if err != nil {
 		return nil, err

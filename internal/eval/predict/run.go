@@ -155,6 +155,9 @@ func (r *Runner) label(ctx context.Context, rollouts []*stepset.Rollout, f *File
 	o := check.Options{Run: fmt.Sprintf("eval-%d", r.runs), Window: r.o.Window, Trail: true}
 	n := 0
 	_, err = check.Run(ctx, pipe.Client, transcripts(rollouts), o, func(result *check.Result) error {
+		if result.Source != rollouts[n].ID || len(result.Steps) != len(rollouts[n].Steps) {
+			return fmt.Errorf("the result of rollout %q came where that of %q was due", result.Source, rollouts[n].ID)
+		}
 		p := prediction(rollouts[n], result)
 		n++
 		f.Rollouts = append(f.Rollouts, p)
