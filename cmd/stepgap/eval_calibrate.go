@@ -54,8 +54,10 @@ func evalCalibrateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			predicting.Models = &systems.Models{}
 			runs, err := anchored(cmd.Context(), sets, cfg, base, matrix.Options{Options: predicting, Dir: out, Each: bar.begin})
 			bar.end()
+			err = errors.Join(err, predicting.Models.Close())
 			if err != nil {
 				return err
 			}

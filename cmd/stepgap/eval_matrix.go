@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
 	"github.com/stepgap/stepgap/internal/eval/matrix"
@@ -48,9 +50,11 @@ func evalMatrixCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			predicting.Models = &systems.Models{}
 			list, missing := systems.Matrix(cfg)
 			study, err := matrix.Run(cmd.Context(), sets, list, matrix.Options{Options: predicting, Dir: out, Each: bar.begin})
 			bar.end()
+			err = errors.Join(err, predicting.Models.Close())
 			if err != nil {
 				return err
 			}

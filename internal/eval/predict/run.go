@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/stepgap/stepgap/internal/app"
 	"github.com/stepgap/stepgap/internal/check"
 	"github.com/stepgap/stepgap/internal/eval/stepset"
 	"github.com/stepgap/stepgap/internal/eval/systems"
@@ -31,6 +32,9 @@ type Options struct {
 	// Window is how many rollouts are under way at once; default 32.
 	Window int
 	Log    *slog.Logger
+	// Models lends pipelines their NLI model, if set: systems that ask about the
+	// same pairs have each scored once.
+	Models *systems.Models
 	// Progress, if set, is told of each rollout that is done, of those that a
 	// call of Run has to do.
 	Progress func(done, of int)
@@ -175,7 +179,11 @@ func (r *Runner) started(ctx context.Context) (*pipeline.Pipeline, error) {
 	if r.pipe != nil {
 		return r.pipe, nil
 	}
-	pipe, err := pipeline.Start(ctx, r.system.Config, r.o.Log)
+	var lenders []app.Lender
+	if r.o.Models != nil {
+		lenders = append(lenders, r.o.Models.Open)
+	}
+	pipe, err := pipeline.Start(ctx, r.system.Config, r.o.Log, lenders...)
 	if err != nil {
 		return nil, fmt.Errorf("starting the pipeline of %s: %w", r.system.Name, err)
 	}
