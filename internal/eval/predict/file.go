@@ -40,8 +40,10 @@ type Head struct {
 // Rollout is what a system said of one rollout.
 type Rollout struct {
 	Rollout  string `json:"rollout"`
-	Question string `json:"question"`
-	Steps    []Step `json:"steps"`
+	Question string `json:"question"` // its id
+	// Text is the question as it was asked.
+	Text  string `json:"text,omitempty"`
+	Steps []Step `json:"steps"`
 }
 
 // Step is what it said of one step.
@@ -54,7 +56,11 @@ type Step struct {
 	Reason schema.Reason `json:"reason,omitempty"`
 	Stage  schema.Stage  `json:"stage,omitempty"`
 	Detail string        `json:"detail,omitempty"`
+	Query  string        `json:"query,omitempty"`
+	Claim  string        `json:"claim,omitempty"`
 	Quote  string        `json:"quote,omitempty"`
+	// Why is the annotator's reason for the gold label.
+	Why string `json:"why,omitempty"`
 	// Group says how the step was made, or what is special about it.
 	Group string              `json:"group,omitempty"`
 	Trail []schema.TrailEntry `json:"trail,omitempty"`

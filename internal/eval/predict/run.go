@@ -204,7 +204,7 @@ func transcripts(rollouts []*stepset.Rollout) iter.Seq2[*transcript.Rollout, err
 
 // prediction joins a rollout of a set with what came of it.
 func prediction(source *stepset.Rollout, result *check.Result) Rollout {
-	p := Rollout{Rollout: source.ID, Question: source.QuestionID}
+	p := Rollout{Rollout: source.ID, Question: source.QuestionID, Text: source.Question}
 	for i := range source.Steps {
 		s := &source.Steps[i]
 		got := result.Steps[i]
@@ -218,8 +218,16 @@ func prediction(source *stepset.Rollout, result *check.Result) Rollout {
 		}
 		p.Steps = append(p.Steps, Step{
 			Step: source.StepID(i + 1), Gold: s.Label, Pred: got.Label, Reason: got.Code, Stage: got.Stage,
-			Detail: got.Reason, Quote: got.Quote, Group: group, Trail: got.Trail,
+			Detail: got.Reason, Query: s.Query, Claim: claimed(s), Quote: got.Quote, Why: s.Why, Group: group, Trail: got.Trail,
 		})
 	}
 	return p
+}
+
+// claimed is what a step claims, or its text where the pipeline is to find that.
+func claimed(s *stepset.Step) string {
+	if s.Claim != "" {
+		return s.Claim
+	}
+	return s.Text
 }
