@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/stepgap/stepgap/internal/eval/baseline"
 	"github.com/stepgap/stepgap/internal/eval/metrics"
@@ -49,7 +50,7 @@ func Run(ctx context.Context, sets []stepset.Set, list []systems.System, o Optio
 		for i, f := range files {
 			set := &study.Sets[i]
 			set.Groups = f.Groups()
-			set.Systems = append(set.Systems, report.System{Name: s.Name, About: s.About, Of: s.Of, Without: s.Without, Items: f.Items()})
+			set.Systems = append(set.Systems, report.System{Name: s.Name, About: about(s, f), Of: s.Of, Without: s.Without, Items: f.Items()})
 		}
 	}
 	for i := range sets {
@@ -63,6 +64,15 @@ func Run(ctx context.Context, sets []stepset.Set, list []systems.System, o Optio
 		}
 	}
 	return study, nil
+}
+
+// about says which judges a system has, and by which models and prompts they
+// judged.
+func about(s systems.System, f *predict.File) string {
+	if models := f.Models(); len(models) > 0 {
+		return s.About + " (" + strings.Join(models, ", ") + ")"
+	}
+	return s.About
 }
 
 // Label has one system label sets, and returns its predictions of each.

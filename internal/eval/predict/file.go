@@ -13,8 +13,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/stepgap/stepgap/internal/eval/metrics"
 	"github.com/stepgap/stepgap/pkg/schema"
@@ -163,4 +165,19 @@ func line(w *bufio.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
+}
+
+// Models names the models and prompt versions that the trails tell of, each
+// once, in alphabetical order.
+func (f *File) Models() []string {
+	seen := map[string]bool{}
+	for _, r := range f.Rollouts {
+		for _, s := range r.Steps {
+			for _, e := range s.Trail {
+				seen[e.Model], seen[e.Prompt] = true, true
+			}
+		}
+	}
+	delete(seen, "")
+	return slices.Sorted(maps.Keys(seen))
 }

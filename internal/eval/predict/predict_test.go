@@ -12,6 +12,7 @@ import (
 	"github.com/stepgap/stepgap/internal/eval/metrics"
 	"github.com/stepgap/stepgap/internal/eval/stepset"
 	"github.com/stepgap/stepgap/internal/eval/systems"
+	"github.com/stepgap/stepgap/internal/judge/local"
 	"github.com/stepgap/stepgap/pkg/schema"
 )
 
@@ -59,6 +60,7 @@ func TestACutRunIsGoneOnWith(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, items, set.Count().Steps)
 	require.NotEmpty(t, f.Groups())
+	require.Contains(t, f.Models(), local.Model)
 	require.NotEmpty(t, f.Rollouts[0].Steps[0].Trail)
 
 	// Nothing is left to do.
