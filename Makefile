@@ -35,6 +35,7 @@ export CGO_LDFLAGS := -L$(BUILD)/lib
 export STEPGAP_ORT_LIB ?= $(BUILD)/lib/libonnxruntime.so
 export STEPGAP_NLI_MODEL ?= $(BUILD)/models/nli-minilm
 export STEPGAP_TOKENIZERS_PYTHON ?= $(BUILD)/python-tokenizers/bin/python
+export STEPGAP_METRICS_PYTHON ?= $(BUILD)/python-metrics/bin/python
 
 .PHONY: help
 help: ## list the targets
@@ -108,6 +109,15 @@ eval-nli: build ## accuracy and macro-F1 of the NLI model on held-out and hand-w
 	@[[ -d "$(STEPGAP_DATA)" ]] || echo "eval-nli: no data set (STEPGAP_DATA=FOLDER), so the hand-written pairs alone" >&2
 	@mkdir -p $(BUILD)/report
 	$(BINARY) eval-nli --data "$(if $(STEPGAP_DATA),$(abspath $(STEPGAP_DATA)))" --out $(BUILD)/report/eval-nli.json
+
+# Flags of `stepgap eval matrix` for `make eval` (--llm-url ... --llm-model ..., --set FILE).
+EVALFLAGS ?=
+
+.PHONY: eval
+eval: build ## how good labels are: systems, baselines, stages removed, on our own steps and public ones (STEPGAP_DATA=FOLDER)
+	@[[ -d "$(STEPGAP_DATA)" ]] || echo "eval: no data set (STEPGAP_DATA=FOLDER), so our own steps alone" >&2
+	@mkdir -p $(BUILD)/report
+	$(BINARY) eval matrix --data "$(if $(STEPGAP_DATA),$(abspath $(STEPGAP_DATA)))" --out $(BUILD)/report/eval $(EVALFLAGS)
 
 .PHONY: test-sdk
 test-sdk: build ## the Python SDK: ruff, mypy, pytest against the program (PYTESTFLAGS=-v)
