@@ -170,8 +170,8 @@ def config(arguments):
         seed=arguments.seed,
         bf16=cuda,
         use_cpu=not cuda,
-        gradient_checkpointing=cuda,
         dataloader_pin_memory=cuda,
+        **({"gradient_checkpointing": True} if cuda else {}),
     )
 
 
