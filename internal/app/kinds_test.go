@@ -161,7 +161,7 @@ func TestARunIsHeldToItsStudent(t *testing.T) {
 		j.student = func() (nliworker.Classifier, error) { opened++; return pupil{model}, nil }
 		e, err := j.entailment()
 		require.NoError(t, err)
-		require.Equal(t, 2, opened, "the process shares one")
+		require.Equal(t, 2, opened, "D and E both ask for it; a process opens one")
 		d, err := e.local.hash()
 		require.NoError(t, err)
 		c, err := e.cross.hash()
