@@ -80,7 +80,7 @@ def run(arguments):
         if name != "train":
             report[name] = measure(model, pairs)
     write(arguments, model, proto, tokenizer, splits, report)
-    print(json.dumps({name: report[name] for name in report if name not in ("epochs", "arguments")}, indent=1))
+    print(json.dumps({name: report[name] for name in report if name not in ("epochs", "arguments")}))
 
 
 def read(path):

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stepgap/stepgap/internal/judge"
 	"github.com/stepgap/stepgap/internal/judge/llm"
+	"github.com/stepgap/stepgap/internal/nli"
 	"github.com/stepgap/stepgap/pkg/schema"
 	nliworker "github.com/stepgap/stepgap/services/nli-worker"
 )
@@ -141,6 +142,38 @@ func TestARunIsHeldToWhatChangesAnAnswer(t *testing.T) {
 		require.NotEqual(t, base[stage], rules[stage])
 	}
 	require.NotEqual(t, rules[schema.StageLocal], stageHashes(t, loaded(t, "STEPGAP_JUDGE=local", "STEPGAP_JUDGE_NLI=free"))[schema.StageLocal])
+}
+
+// pupil is a student that is never asked.
+type pupil struct{ hash string }
+
+func (p pupil) Info() nli.Info { return nli.Info{Name: "pupil", Hash: p.hash} }
+
+func (pupil) Classify(context.Context, nli.Pair) ([]float64, error) {
+	panic("nothing was to be asked")
+}
+
+func TestARunIsHeldToItsStudent(t *testing.T) {
+	t.Parallel()
+	hashes := func(model string) [2]string {
+		j := builder(loaded(t, "STEPGAP_JUDGE=student"))
+		opened := 0
+		j.student = func() (nliworker.Classifier, error) { opened++; return pupil{model}, nil }
+		e, err := j.entailment()
+		require.NoError(t, err)
+		require.Equal(t, 2, opened, "D and E both ask for it; a process opens one")
+		d, err := e.local.hash()
+		require.NoError(t, err)
+		c, err := e.cross.hash()
+		require.NoError(t, err)
+		a, err := j.entity()
+		require.NoError(t, err)
+		_, _, _, err = a.live(t.Context(), &schema.Step{})
+		require.ErrorContains(t, err, "whole steps")
+		return [2]string{d, c}
+	}
+	require.Equal(t, hashes("one"), hashes("one"))
+	require.NotEqual(t, hashes("one"), hashes("two"))
 }
 
 func TestAPromptOfItsOwnIsPartOfTheRun(t *testing.T) {
