@@ -33,10 +33,12 @@ class Loss:
     options: a decision has a dozen of them, not a vocabulary."""
 
 
-def loss_and_gradient(theta: Mapping[str, float], samples: Sequence[Sample], how: Loss) -> tuple[float, Theta]:
+def loss_and_gradient(
+    theta: Mapping[str, float], samples: Sequence[Sample], how: Loss
+) -> tuple[float, Theta]:
     """The mean loss of the decisions and its gradient.
 
-        L = mean of -min(r A, clip(r) A) + kl * KL(policy || initial),  r = chance now / chance then
+    L = mean of -min(r A, clip(r) A) + kl * KL(policy || initial),  r = chance now / chance then
     """
     gradient: Theta = {}
     total = 0.0

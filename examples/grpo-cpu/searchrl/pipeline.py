@@ -15,19 +15,21 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO
 
-from stepgap import Reward, connect
+from stepgap import Client, Reward, connect
 from stepgap.adapters.clients import ClientThread
 from stepgap.adapters.scoring import Item, score
 
+from .memo import SERVED, Memo, Rewards, Rollout
+
 PROFILES = Path(__file__).resolve().parent.parent / "profiles"
-SERVED = "typed_shaped"
 RESCORED = {"typed": PROFILES / "typed.yaml", "untyped": PROFILES / "untyped.yaml"}
-"""Reward kinds by the profile that gives them; `SERVED` is the default profile's."""
+"""Reward kinds by the profile that gives them; the default profile's comes with the labels."""
 
 _AT_ONCE = 256
 _DEADLINE = 600.0
@@ -78,19 +80,6 @@ def _swallow(said: IO[str]) -> None:
                 print(line, end="", file=sys.stderr)
 
 
-@dataclass(frozen=True)
-class Rollout:
-    """What identifies a rollout to the pipeline. Equal ones get equal labels."""
-
-    question: str
-    text: str
-    golds: tuple[str, ...]
-
-
-Rewards = dict[str, Reward]
-"""A rollout's reward under each profile, by reward kind."""
-
-
 class Scorer:
     """Rewards of rollouts, each judged once.
 
@@ -99,12 +88,10 @@ class Scorer:
     kind is not judged again.
     """
 
-    def __init__(self, url: str, binary: Path) -> None:
-        self.judged = 0
+    def __init__(self, url: str, binary: Path, memo: Memo) -> None:
         self.asked = 0
-        self.steps = 0
+        self.memo = memo
         self._url, self._binary = url, binary
-        self._known: dict[Rollout, Rewards] = {}
 
     def score(self, rollouts: Sequence[Rollout]) -> list[Rewards]:
         """The rewards of each, in their order.
@@ -113,46 +100,55 @@ class Scorer:
             PipelineError: a reward is missing or null.
         """
         self.asked += len(rollouts)
-        fresh = list(dict.fromkeys(r for r in rollouts if r not in self._known))
-        if fresh:
-            for rollout, rewards in zip(fresh, self._judge(fresh), strict=True):
-                self._known[rollout] = rewards
-                self.steps += len(rewards[SERVED].steps)
-            self.judged += len(fresh)
-        return [self._known[r] for r in rollouts]
+        known = self.memo.known
+        fresh = list(dict.fromkeys(r for r in rollouts if r.key not in known))
+        for at in range(0, len(fresh), _AT_ONCE):
+            batch = fresh[at : at + _AT_ONCE]
+            began = time.monotonic()
+            rewards = self._judge(batch)
+            self.memo.add([r.key for r in batch], rewards, time.monotonic() - began)
+        return [known[r.key] for r in rollouts]
 
     def _judge(self, rollouts: Sequence[Rollout]) -> list[Rewards]:
+        """In a run of its own, since rescoring takes a whole run."""
         client = connect(self._url)
         thread = ClientThread(lambda: client)
         try:
+            items = [Item(r.question, r.text, r.golds) for r in rollouts]
             served: list[Reward] = []
-            for at in range(0, len(rollouts), _AT_ONCE):
-                items = [Item(r.question, r.text, r.golds) for r in rollouts[at : at + _AT_ONCE]]
-                scored = thread.run(lambda items=items: score(thread, items, deadline=_DEADLINE))
-                for s in scored:
-                    if s.reward is None or not s.valid:
-                        raise PipelineError(f"a rollout has no reward: {s.reason}: {s.detail}\n{s.text}")
-                    served.append(s.reward)
+            for scored in thread.run(lambda: score(thread, items, deadline=_DEADLINE)):
+                if scored.reward is None or not scored.valid:
+                    what = f"a rollout has no reward: {scored.reason}: {scored.detail}"
+                    raise PipelineError(f"{what}\n{scored.text}")
+                served.append(scored.reward)
             out = [{SERVED: reward} for reward in served]
             for kind, profile in RESCORED.items():
-                again = self._rescore(client.run, kind, profile)
-                for rewards, reward in zip(out, served, strict=True):
-                    rewards[kind] = again[reward.rollout]
+                run = self._rescore(client.run, kind, profile)
+                again = thread.run(partial(_standing, client, run, served))
+                for rewards, reward in zip(out, again, strict=True):
+                    rewards[kind] = reward
             return out
         finally:
             thread.close()
 
-    def _rescore(self, run: str, kind: str, profile: Path) -> dict[str, Reward]:
+    def _rescore(self, run: str, kind: str, profile: Path) -> str:
         name = f"{run}-{kind}"
         command = [str(self._binary), "rescore", "--run", run, "--profile", str(profile), "--as", name]
         done = subprocess.run([*command, "--nats", self._url], capture_output=True, text=True)
         if done.returncode:
             raise PipelineError(f"stepgap rescore: {done.stderr.strip()}")
-        return asyncio.run(_rewards_of(self._url, name))
+        return name
 
 
-async def _rewards_of(url: str, run: str) -> dict[str, Reward]:
-    raise NotImplementedError
+async def _standing(client: Client, run: str, rewards: Sequence[Reward]) -> list[Reward]:
+    """The rewards of the same rollouts in another run."""
+    found = await asyncio.gather(*(client.reward(r.rollout, run=run) for r in rewards))
+    out = [r for r in found if r is not None and r.value is not None]
+    if len(out) < len(found):
+        raise PipelineError(
+            f"{len(found) - len(out)} of {len(found)} rewards of run {run} are missing or null"
+        )
+    return out
 
 
 def program() -> Path:

@@ -6,30 +6,27 @@ import math
 import random
 from collections.abc import Mapping, Sequence
 
-from .reader import PRIOR
 from .world import Option
 
 Theta = dict[str, float]
 
 _START: Mapping[str, float] = {
-    "ask": 1.0,
-    "redo": -0.7,
+    "ask": 0.5,
+    "redo": -1.8,
     "abstain": -0.5,
     "copy": -0.5,
     "answer": 0.5,
     "answer:left": -1.0,
     "guess": -1.5,
+    "confidence": 0.3,
+    "fits": 0.5,
+    "asked_for": -1.5,
 }
-_TRUST = 0.5
-"""How much of the reader's prior the initial policy follows."""
 
 
 def initial() -> Theta:
     """The policy before training: it tends to do the right thing, and often does another."""
-    theta = {name: _TRUST * value for name, value in PRIOR.items()}
-    for name, value in _START.items():
-        theta[name] = theta.get(name, 0.0) + value
-    return theta
+    return dict(_START)
 
 
 def probabilities(theta: Mapping[str, float], options: Sequence[Option]) -> list[float]:
@@ -51,9 +48,3 @@ def sample(theta: Mapping[str, float], options: Sequence[Option], chance: random
         if at < 0:
             return i
     return len(chances) - 1
-
-
-def best(theta: Mapping[str, float], options: Sequence[Option]) -> int:
-    """The likeliest option; the first of equals."""
-    chances = probabilities(theta, options)
-    return chances.index(max(chances))

@@ -16,14 +16,25 @@ TEST_SHARE = 0.4
 
 
 @dataclass(frozen=True)
+class Hop:
+    """One sub-question of a planner."""
+
+    question: str
+    """`#1` stands for what was found for the first one."""
+    answer: str
+    """Hidden: what the simulated reader knows, and the policy never sees."""
+    support: tuple[tuple[str, str], ...]
+    """Hidden: the paragraphs that tell it."""
+
+
+@dataclass(frozen=True)
 class Question:
-    """One question; the policy sees all of it but `golds`."""
+    """One question; the policy sees its text, its sub-questions and what searches bring."""
 
     id: str
     text: str
-    plan: tuple[str, ...]
-    """Sub-questions of a planner. `#1` stands for what was found for the first one. Where
-    there is no decomposition, the question itself is the only one."""
+    plan: tuple[Hop, ...]
+    """Where there is no decomposition, the question itself is the only sub-question."""
     paragraphs: tuple[tuple[str, str], ...]
     """(title, text), in the order of the data set."""
     golds: tuple[str, ...]
@@ -61,20 +72,19 @@ def split(questions: Sequence[Question]) -> tuple[list[Question], list[Question]
 
 
 def _musique(row: dict[str, Any]) -> Question:
+    paragraphs = tuple((p["title"], p["paragraph_text"]) for p in row["paragraphs"])
+    plan = tuple(
+        Hop(hop["question"].strip(), hop["answer"], (paragraphs[hop["paragraph_support_idx"]],))
+        for hop in row["question_decomposition"]
+    )
     return Question(
-        id=row["id"],
-        text=row["question"],
-        plan=tuple(hop["question"].strip() for hop in row["question_decomposition"]),
-        paragraphs=tuple((p["title"], p["paragraph_text"]) for p in row["paragraphs"]),
-        golds=(row["answer"], *row.get("answer_aliases", ())),
+        row["id"], row["question"], plan, paragraphs, (row["answer"], *row.get("answer_aliases", ()))
     )
 
 
 def _hotpot(row: dict[str, Any]) -> Question:
-    return Question(
-        id=row["_id"],
-        text=row["question"],
-        plan=(row["question"],),
-        paragraphs=tuple((title, "".join(sentences)) for title, sentences in row["context"]),
-        golds=(row["answer"],),
-    )
+    paragraphs = tuple((title, "".join(sentences)) for title, sentences in row["context"])
+    titles = {title for title, _ in row["supporting_facts"]}
+    support = tuple(p for p in paragraphs if p[0] in titles)
+    plan = (Hop(row["question"], row["answer"], support),)
+    return Question(row["_id"], row["question"], plan, paragraphs, (row["answer"],))

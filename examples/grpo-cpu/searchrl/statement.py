@@ -25,20 +25,25 @@ _RELATIONS = {
     "capital of": "{x} is the capital of {a}.",
     "mouth of the watercourse": "{x} flows into {a}.",
 }
+_BE = r"(?P<v>is|was|are|were)"
 _RULES = (
     (r"^what (?:is|was) the name of (?P<r>.+)$", "The name of {r} is {a}."),
-    (r"^(?:what|which) (?P<n>[a-z ]+?) (?P<v>is|was|are|were) (?P<r>.+?) (?P<p>in|part of|located|from|located in)$",
-     "{R} {v} {p} {a}."),
-    (r"^who (?P<v>is|was|are|were) (?P<r>.+)$", "{a} {v} {r}."),
+    (
+        rf"^(?:what|which) [a-z ]+? {_BE} (?P<r>.+?) (?P<p>in|part of|located|from|located in)$",
+        "{R} {v} {p} {a}.",
+    ),
+    (rf"^who {_BE} (?P<r>.+)$", "{a} {v} {r}."),
     (r"^who (?!did|does|do\b)(?P<r>.+)$", "{a} {r}."),
-    (r"^where (?P<v>is|was|are|were) (?P<r>.+?) (?P<p>born|held|located|founded|built|formed|from|used)(?: in)?$",
-     "{R} {v} {p} in {a}."),
-    (r"^where (?P<v>is|was|are|were) (?P<r>.+)$", "{R} {v} in {a}."),
-    (r"^when (?P<v>is|was|were) (?P<r>.+?) (?P<p>born|founded|built|formed|established|opened|released|taken.*)$",
-     "{R} {v} {p} in {a}."),
-    (r"^(?:when|where|in what \w+|what year) (?:did|does|do) (?P<r>.+?) (?P<p>start|begin|end|open|die|occur|join|leave)$",
-     "It was in {a} that {r} {p}ed."),
-    (r"^(?:what|which) (?P<v>is|was|are|were) (?P<r>.+)$", "{R} {v} {a}."),
+    (
+        rf"^where {_BE} (?P<r>.+?) (?P<p>born|held|located|founded|built|formed|from|used)(?: in)?$",
+        "{R} {v} {p} in {a}.",
+    ),
+    (rf"^where {_BE} (?P<r>.+)$", "{R} {v} in {a}."),
+    (
+        rf"^when {_BE} (?P<r>.+?) (?P<p>born|founded|built|formed|established|opened|released|taken.*)$",
+        "{R} {v} {p} in {a}.",
+    ),
+    (rf"^(?:what|which) {_BE} (?P<r>.+)$", "{R} {v} {a}."),
     (r"^(?P<r>.+?) (?P<v>is|was) (?:who|whom|what)$", "{R} {v} {a}."),
 )
 
@@ -58,7 +63,7 @@ def statement(question: str, answer: str) -> str:
         if m := re.match(pattern, asked, re.IGNORECASE):
             parts = {k: v.strip() for k, v in m.groupdict().items()}
             parts["R"] = parts["r"]
-            return _upper(form.format(a=answer, **parts).replace("eed.", "ed."))
+            return _upper(form.format(a=answer, **parts))
     return f'The answer to "{question.strip()}" is {answer}.'
 
 

@@ -17,13 +17,20 @@ _NAME = re.compile(rf"{_CAPITAL}(?:(?: (?:of the|of|de|van|von|la|du|der|al) |[ 
 _COMMON = re.compile(r"\b(?:is|was|are|were) (?:an? |the )([a-z]+(?:[ -][a-z]+){0,2})")
 
 STOP = frozenset(
-    "a an and are as at be been by did do does for from had has have he her his in into is it its of on or "
-    "she that the their them they this to was were what when where which who whom whose why how will with "
-    "after before during also name named".split()
+    re.findall(
+        r"\w+",
+        """a an and are as at be been by did do does for from had has have he her his in into is it its
+        of on or she that the their them they this to was were what when where which who whom whose why
+        how will with after before during also name named""",
+    )
 )
 _OPENERS = frozenset(
-    "The A An In On At It He She They This That These Those His Her Its Their As For After Before During "
-    "While When Where Although However From With By Since Both One Some Many Most But And Or There Of To".split()
+    re.findall(
+        r"\w+",
+        """The A An In On At It He She They This That These Those His Her Its Their As For After Before
+        During While When Where Although However From With By Since Both One Some Many Most But And Or
+        There Of To""",
+    )
 )
 
 
@@ -88,7 +95,8 @@ def wanted_kind(question: str) -> str:
     if re.search(r"instance of|what kind|what type|sport$", q.strip()):
         return "kind"
     if re.search(
-        r"\bwho\b|\bwhom\b|performer|author|composer|spouse|father|mother|director|producer|sibling|child\b", q
+        r"\bwho\b|\bwhom\b|performer|author|composer|spouse|father|mother|director|producer|sibling|child\b",
+        q,
     ):
         return "person"
     if re.search(

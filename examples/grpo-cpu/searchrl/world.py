@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from bm25 import Index
 
-from .questions import Question
+from .questions import Hop, Question
 from .reader import Candidate, Passages, candidates
 from .statement import in_words, statement
 from .text import content, names_in, overlap
@@ -55,7 +55,7 @@ class Library:
         self.question = question
         self._index = Index(question.paragraphs)
         self._found: dict[str, Passages] = {}
-        self._read: dict[tuple[str, Passages], tuple[Candidate, ...]] = {}
+        self._read: dict[tuple[Hop, str, Passages], tuple[Candidate, ...]] = {}
 
     def search(self, query: str) -> Passages:
         """The best passages for a query, by BM25."""
@@ -63,11 +63,11 @@ class Library:
             self._found[query] = tuple(self._index.search(query, PASSAGES))
         return self._found[query]
 
-    def read(self, asked: str, passages: Passages) -> tuple[Candidate, ...]:
+    def read(self, hop: Hop, asked: str, passages: Passages) -> tuple[Candidate, ...]:
         """What the passages offer as answers to a sub-question."""
-        key = (asked, passages)
+        key = (hop, asked, passages)
         if key not in self._read:
-            self._read[key] = candidates(self.question.text, asked, passages, CANDIDATES)
+            self._read[key] = candidates(self.question.id, hop, asked, passages, CANDIDATES)
         return self._read[key]
 
 
@@ -126,7 +126,7 @@ class Episode:
             if self._found:
                 options += self._queries_for(hop - 1, again=True)
         if self._found:
-            sure = self._found[-1].prior / 5
+            sure = self._found[-1].confidence
             features = {"answer": 1.0, "answer:sure": sure, "answer:left": float(len(plan) - hop)}
             options.append(Option("answer", features, lambda: self._conclude(self._found[-1].text)))
         else:
@@ -156,7 +156,7 @@ class Episode:
             }
             if again:
                 features["redo"] = 1.0
-                features["redo:sure"] = self._found[-1].prior / 5
+                features["redo:sure"] = self._found[-1].confidence
                 features["redo:searches"] = self.searches / MOST_SEARCHES
             elif self._abstained:
                 features[f"{name}:abstained"] = 1.0
@@ -185,7 +185,7 @@ class Episode:
             number = int(m[1]) - 1
             return known[number] if number < len(known) else m[0]
 
-        return re.sub(r"#(\d)", fill, self.question.plan[hop])
+        return re.sub(r"#(\d)", fill, self.question.plan[hop].question)
 
     def _bridge(self, asked: str) -> str:
         """A query that names an entity of the evidence which no query has named, or nothing."""
@@ -215,7 +215,7 @@ class Episode:
     def _read_options(self) -> list[Option]:
         hop, before = len(self._found), self._previous
         asked = self._asked(hop)
-        found = self._library.read(asked, self._passages)
+        found = self._library.read(self.question.plan[hop], asked, self._passages)
         options: list[Option] = []
         for c in found:
             said = statement(asked, c.text)
@@ -224,12 +224,14 @@ class Episode:
             options.append(self._claim("claim", c, said, extra))
             if before is not None and not same:
                 said = f"I was mistaken about that. {said}"
-                options.append(self._claim("retract", c, said, {"retract:sure": before.prior / 5}))
+                options.append(self._claim("retract", c, said, {"retract:sure": before.confidence}))
         for c in found[:2]:
             options.append(self._claim("copy", c, c.sentence, {}))
-        best = found[0].prior / 5 if found else 0.0
+        best = found[0].confidence if found else -2.0
         features = {"abstain": 1.0, "abstain:best": best, "abstain:before": float(before is not None)}
-        options.append(Option("abstain", features, self._reader(before, "The results do not mention this.", True)))
+        options.append(
+            Option("abstain", features, self._reader(before, "The results do not mention this.", True))
+        )
         return options
 
     def _claim(self, action: str, c: Candidate, said: str, extra: Mapping[str, float]) -> Option:
