@@ -55,10 +55,10 @@ class Memo:
         self._file: IO[str] | None = None
         if path is None:
             return
-        if path.exists():
-            self._read(judges, path)
+        whole = self._read(judges, path) if path.exists() else 0
         self._file = path.open("a")
-        if not self._file.tell():
+        self._file.truncate(whole)  # a last line that was cut off
+        if not whole:
             self._write({"judges": judges})
 
     def add(self, keys: Sequence[str], rewards: Iterable[Rewards], seconds: float) -> None:
@@ -86,15 +86,19 @@ class Memo:
         if self._file:
             self._file.write(json.dumps(line) + "\n")
 
-    def _read(self, judges: str, path: Path) -> None:
-        with path.open() as lines:
-            for text in lines:
-                if not text.endswith("\n"):
-                    break  # cut off while it was written
+    def _read(self, judges: str, path: Path) -> int:
+        """Take in a file; how many bytes its whole lines have."""
+        whole = 0
+        with path.open("rb") as lines:
+            for number, text in enumerate(lines):
+                if not text.endswith(b"\n"):
+                    break
                 line = json.loads(text)
-                if line.get("judges", judges) != judges:
+                if number == 0 and line.get("judges") != judges:
                     raise ValueError(f"{path} holds rewards of other judges; give another file or remove it")
+                whole += len(text)
                 self.seconds += line.get("seconds", 0.0)
                 if "key" in line:
                     of = {k: decode(base64.b64decode(r), Reward) for k, r in line["rewards"].items()}
                     self._take(line["key"], of)
+        return whole

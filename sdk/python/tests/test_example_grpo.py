@@ -199,6 +199,8 @@ async def test_a_few_updates_with_rewards_of_the_pipeline(
         return report.make({}, start, trainer.trainings, finals), len(kept.known) - known
 
     made, judged = await asyncio.to_thread(once, tmp_path / "memo.jsonl")
+    with (tmp_path / "memo.jsonl").open("a") as file:
+        file.write('{"key": "cut off')
     again, none = await asyncio.to_thread(once, tmp_path / "memo.jsonl")
     assert judged > 10
     assert none == 0
