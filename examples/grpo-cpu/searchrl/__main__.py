@@ -6,6 +6,7 @@ import argparse
 import datetime
 import hashlib
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -40,6 +41,8 @@ def main() -> int:
     parser.add_argument("--questions", type=int, default=default.questions, help="in a batch")
     parser.add_argument("--group", type=int, default=default.group, help="rollouts of a question")
     options = parser.parse_args()
+    # Ended by a signal, it ends the pipeline that it started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     settings = Settings(
         seeds=options.seeds, updates=options.updates, questions=options.questions, group=options.group
     )
