@@ -68,7 +68,7 @@ func (m *material) read(files []string, w io.Writer) (*annotate.Material, error)
 
 func annotateCommand() *cobra.Command {
 	var m material
-	var name, listen string
+	var name, listen, only string
 	var seed uint64
 	cmd := &cobra.Command{
 		Use:   "annotate FILE...",
@@ -81,22 +81,32 @@ func annotateCommand() *cobra.Command {
 			"  stepgap annotate agree rollouts.jsonl --tree\n  stepgap annotate export rollouts.jsonl --out set.jsonl --disputes disputes.jsonl",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runAnnotate(cmd, &m, args, name, listen, seed)
+			return runAnnotate(cmd, &m, args, only, name, listen, seed)
 		},
 	}
 	m.flags(cmd)
 	cmd.Flags().StringVar(&name, "as", "", "the annotator's name, which their journal bears")
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "address of the page, on this machine")
+	cmd.Flags().StringVar(&only, "only", "", "label only the steps of this list, which export --disputes wrote; what others chose is not shown")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the order of steps")
 	_ = cmd.MarkFlagRequired("as")
 	cmd.AddCommand(annotateAgreeCommand(), annotateExportCommand())
 	return cmd
 }
 
-func runAnnotate(cmd *cobra.Command, m *material, files []string, name, listen string, seed uint64) error {
+func runAnnotate(cmd *cobra.Command, m *material, files []string, only, name, listen string, seed uint64) error {
 	found, err := m.read(files, cmd.ErrOrStderr())
 	if err != nil {
 		return err
+	}
+	if only != "" {
+		steps, err := disputesFrom(only)
+		if err != nil {
+			return err
+		}
+		if err := found.Only(steps); err != nil {
+			return err
+		}
 	}
 	if len(found.Tasks()) == 0 {
 		return errors.New("there are no steps to label in these files")
@@ -116,6 +126,15 @@ func runAnnotate(cmd *cobra.Command, m *material, files []string, name, listen s
 		err = server.Serve(cmd.Context())
 	}
 	return errors.Join(err, journal.Close())
+}
+
+func disputesFrom(path string) ([]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the disputes: %w", err)
+	}
+	steps, err := annotate.ReadDisputes(f)
+	return steps, errors.Join(err, f.Close())
 }
 
 func annotateAgreeCommand() *cobra.Command {

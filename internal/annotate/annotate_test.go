@@ -231,6 +231,18 @@ func TestExportTakesWhatPeopleAgreeOn(t *testing.T) {
 	}
 	assert.Equal(t, []schema.Gap{"none", "none"}, labels)
 
+	var list strings.Builder
+	require.NoError(t, json.NewEncoder(&list).Encode(got.Disputes[0]))
+	steps, err := ReadDisputes(strings.NewReader(list.String()))
+	require.NoError(t, err)
+	some := material(t, twoHops("r1", "A"))
+	require.NoError(t, some.Only(steps))
+	require.Len(t, some.Tasks(), 1)
+	assert.Equal(t, m.Tasks()[1], some.Tasks()[0])
+	require.ErrorContains(t, some.Only([]string{"r2#1"}), "none of these files")
+	_, err = ReadDisputes(strings.NewReader("{}"))
+	require.Error(t, err)
+
 	label(t, folder, "cleo", m, map[string]Choice{"r1#2": "contradicted_claim", "r2#1": "irrelevant_evidence"})
 	people, err = ReadJournals(folder)
 	require.NoError(t, err)

@@ -1,6 +1,11 @@
 package annotate
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
 	"github.com/stepgap/stepgap/internal/eval/stepset"
 	"github.com/stepgap/stepgap/pkg/schema"
 )
@@ -21,6 +26,24 @@ type Dispute struct {
 type Vote struct {
 	Choice Choice `json:"choice"`
 	Quote  string `json:"quote,omitempty"`
+}
+
+// ReadDisputes reads the steps of a list of disputes.
+func ReadDisputes(r io.Reader) ([]string, error) {
+	var steps []string
+	dec := json.NewDecoder(r)
+	for {
+		var d Dispute
+		if err := dec.Decode(&d); errors.Is(err, io.EOF) {
+			return steps, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("entry %d of the list of disputes: %w", len(steps)+1, err)
+		}
+		if d.Step == "" {
+			return nil, fmt.Errorf("entry %d of the list of disputes names no step", len(steps)+1)
+		}
+		steps = append(steps, d.Step)
+	}
 }
 
 // Outcome is what an export came to.

@@ -116,6 +116,28 @@ func FromSet(set stepset.Set) (*Material, error) {
 // Tasks are the steps to be labelled, in the order of the source.
 func (m *Material) Tasks() []Task { return m.tasks }
 
+// Only keeps the tasks of some steps, such as those of a list of disputes.
+func (m *Material) Only(steps []string) error {
+	wanted := map[string]bool{}
+	for _, s := range steps {
+		wanted[s] = true
+	}
+	var kept []Task
+	for _, t := range m.tasks {
+		if wanted[t.Step] {
+			kept = append(kept, t)
+			delete(wanted, t.Step)
+		}
+	}
+	for _, s := range steps {
+		if wanted[s] {
+			return fmt.Errorf("step %.80q is none of these files'; give the files that the list was made of", s)
+		}
+	}
+	m.tasks = kept
+	return nil
+}
+
 func fromTranscript(r *transcript.Rollout) stepset.Rollout {
 	out := stepset.Rollout{
 		ID: r.ID, QuestionID: questionID(r.Question), Question: r.Question, Source: sourceRollouts,
