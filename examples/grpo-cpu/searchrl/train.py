@@ -32,7 +32,7 @@ class Settings:
     """How long and how to train."""
 
     seeds: int = 5
-    updates: int = 20
+    updates: int = 15
     questions: int = 6
     """In a batch."""
     group: int = 6
