@@ -132,6 +132,14 @@ bench-sdk: build ## steps and rewards a second of one Python process, beside raw
 	@python=$$(scripts/python-env.sh sdk/python/requirements.txt); cd sdk/python; PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=src "$$python" \
 		bench/bench_sdk.py --bin $(BINARY) --out $(BUILD)/report/bench-sdk.json $(BENCHSDKFLAGS)
 
+# Flags of the example that trains a small agent (--seeds 2 --updates 5).
+GRPOFLAGS ?=
+
+.PHONY: grpo-cpu
+grpo-cpu: build ## a small agent trained under four kinds of rewards, on a CPU (STEPGAP_DATA=FOLDER GRPOFLAGS='--seeds 2')
+	@mkdir -p $(BUILD)/report
+	STEPGAP_BIN=$(BINARY) STEPGAP_DATA="$(if $(STEPGAP_DATA),$(abspath $(STEPGAP_DATA)))" examples/grpo-cpu/run.sh --out $(BUILD)/report/grpo-cpu.json $(GRPOFLAGS)
+
 .PHONY: repairs
 repairs: setup ## repairs found in all real rollouts, beside a hand-checked sample (STEPGAP_DATA=FOLDER)
 	@[[ -d "$(STEPGAP_DATA)" ]] || { echo "error: no data set: give its folder as STEPGAP_DATA=FOLDER" >&2; exit 1; }

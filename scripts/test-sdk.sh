@@ -15,5 +15,10 @@ say "sdk: ruff"
 "$python" -m ruff format --no-cache --check .
 say "sdk: mypy --strict"
 "$python" -m mypy --strict --cache-dir "$CACHE/sdk-mypy"
+say "examples/grpo-cpu: ruff, mypy --strict"
+# S311, S603, T20: chances that are no secrets, the project's own program, a command line.
+"$python" -m ruff check --no-cache --config pyproject.toml --extend-ignore S311,S603,T20 ../../examples/grpo-cpu
+"$python" -m ruff format --no-cache --config pyproject.toml --check ../../examples/grpo-cpu
+MYPYPATH=src:../../examples/agent:../../examples/grpo-cpu "$python" -m mypy --strict --cache-dir "$CACHE/sdk-mypy" -p searchrl
 say "sdk: pytest"
 "$python" -m pytest -p no:cacheprovider "$@"
