@@ -155,12 +155,8 @@ func benchModel(cfg app.Config) (model, library string, err error) {
 	if file != "" && file != "model.onnx" {
 		return "", "", fmt.Errorf("bench-nli measures a folder's model.onnx, and the settings name %s: unset nli_file, or name another model", file)
 	}
-	if library = cfg.ORTLib; library == "" {
-		if library, err = onnx.FindLibrary(); err != nil {
-			return "", "", fmt.Errorf("no ONNX Runtime: %w; run `make setup`, or name the library with STEPGAP_ORT_LIB", err)
-		}
-	}
-	return model, library, nil
+	library, err = app.ORTLibrary(cfg)
+	return model, library, err
 }
 
 func readRollouts(path string) ([]*transcript.Rollout, error) {

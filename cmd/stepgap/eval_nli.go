@@ -105,11 +105,9 @@ func openForEval(cmd *cobra.Command, cfg app.Config, files []string) ([]nlieval.
 	if err != nil {
 		return nil, nil, err
 	}
-	lib := cfg.ORTLib
-	if lib == "" {
-		if lib, err = onnx.FindLibrary(); err != nil {
-			return nil, nil, fmt.Errorf("no ONNX Runtime: %w; run `make setup`, or set STEPGAP_ORT_LIB", err)
-		}
+	lib, err := app.ORTLibrary(cfg)
+	if err != nil {
+		return nil, nil, err
 	}
 	if files == nil {
 		files = []string{chosen}

@@ -131,11 +131,9 @@ func verifyModel(ctx context.Context, store models.Store, cfg app.Config, dir st
 
 // openOnce opens and closes a model, as a worker would on a CPU.
 func openOnce(cfg app.Config, dir, file string) (err error) {
-	lib := cfg.ORTLib
-	if lib == "" {
-		if lib, err = onnx.FindLibrary(); err != nil {
-			return fmt.Errorf("no ONNX Runtime to open the model with: %w; name it with --ort-lib, or compare only hashes with --hashes-only", err)
-		}
+	lib, err := app.ORTLibrary(cfg)
+	if err != nil {
+		return fmt.Errorf("%w; or compare only hashes with --hashes-only", err)
 	}
 	m, err := onnx.Open(onnx.Options{Dir: dir, File: file, Library: lib, Device: "cpu"})
 	if err != nil {

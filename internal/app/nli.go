@@ -189,7 +189,7 @@ func OpenScorer(cfg Config, log *slog.Logger) (*onnx.Scorer, error) {
 	if err != nil {
 		return nil, err
 	}
-	lib, err := library(cfg)
+	lib, err := ORTLibrary(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -203,14 +203,15 @@ func OpenScorer(cfg Config, log *slog.Logger) (*onnx.Scorer, error) {
 	return scorer, nil
 }
 
-// library finds ONNX Runtime.
-func library(cfg Config) (string, error) {
+// ORTLibrary is the path of ONNX Runtime: the one that the settings name, or
+// the one beside the program.
+func ORTLibrary(cfg Config) (string, error) {
 	if cfg.ORTLib != "" {
 		return cfg.ORTLib, nil
 	}
 	lib, err := onnx.FindLibrary()
 	if err != nil {
-		return "", fmt.Errorf("no ONNX Runtime: %w; run `make setup`, or name the library with --ort-lib", err)
+		return "", fmt.Errorf("no ONNX Runtime: %w; run `make setup`, or name the library with --ort-lib or STEPGAP_ORT_LIB", err)
 	}
 	return lib, nil
 }
@@ -220,7 +221,7 @@ func OpenStudent(cfg Config, log *slog.Logger) (*onnx.Classifier, error) {
 	if cfg.StudentModel == "" {
 		return nil, errors.New("the judge student needs student_model (--student-model FOLDER): a classifier with the labels of docs/judges.md")
 	}
-	lib, err := library(cfg)
+	lib, err := ORTLibrary(cfg)
 	if err != nil {
 		return nil, err
 	}
