@@ -31,7 +31,7 @@ func (d *door) Wait(ctx context.Context) error {
 
 func TestBehindAClosedGateMessagesWaitInTheStream(t *testing.T) {
 	t.Parallel()
-	eachStage(t, bus.Options{}, func(t *testing.T, w *world, s treeStage) {
+	eachStage(t, bus.Options{AckWait: longAckWait}, func(t *testing.T, w *world, s treeStage) {
 		d := &door{opened: make(chan struct{})}
 		var delivered atomic.Int64
 		w.run(s.stage, func(conn *bus.Conn) stage.Handler {
