@@ -26,8 +26,8 @@ func evalCalibrateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "calibrate",
 		Short: "Find the thresholds of D and E that label sets best",
-		Long: "calibrate labels sets under a few pairs of thresholds, reads from the trails what\n" +
-			"the labels would be under the others, and chooses by cross-validation over\n" +
+		Long: "calibrate labels sets under a grid of thresholds, reading labels from the trails of\n" +
+			"earlier runs where those suffice, and chooses by cross-validation over\n" +
 			"questions. With --write it stores the choice in thresholds.json beside the model,\n" +
 			"under the model's hash, if no set loses by it on questions that did not choose.",
 		Example: "  stepgap eval calibrate --set own,musique --out calibration\n" +
@@ -55,13 +55,14 @@ func evalCalibrateCommand() *cobra.Command {
 				return err
 			}
 			predicting.Models = &systems.Models{}
-			runs, err := anchored(cmd.Context(), sets, cfg, base, matrix.Options{Options: predicting, Dir: out, Each: bar.begin})
+			grid := calibrate.Grid(base)
+			runs, err := anchored(cmd.Context(), sets, cfg, grid, matrix.Options{Options: predicting, Dir: out, Each: bar.begin})
 			bar.end()
 			err = errors.Join(err, predicting.Models.Close())
 			if err != nil {
 				return err
 			}
-			r, err := calibrate.Choose(cmd.Context(), runs, calibrate.Grid(base), metrics.Metric(objective), f.options())
+			r, err := calibrate.Choose(cmd.Context(), runs, grid, metrics.Metric(objective), f.options())
 			if err != nil {
 				return err
 			}
@@ -121,13 +122,25 @@ func calibrated(cmd *cobra.Command, cfg app.Config) (dir, hash string, base nliw
 	return dir, hash, base, base.Validate()
 }
 
-// anchored has the hybrid label sets under the anchors' thresholds.
-func anchored(ctx context.Context, sets []stepset.Set, cfg app.Config, base nliworker.Thresholds, o matrix.Options) ([]calibrate.SetRuns, error) {
+// anchored has the hybrid label sets under each pair of the grid that the
+// trails of the earlier ones don't suffice for.
+func anchored(ctx context.Context, sets []stepset.Set, cfg app.Config, grid []nliworker.Thresholds, o matrix.Options) ([]calibrate.SetRuns, error) {
 	runs := make([]calibrate.SetRuns, len(sets))
 	for i := range sets {
 		runs[i].Set = sets[i]
 	}
-	for _, t := range calibrate.Anchors(base) {
+	for _, t := range grid {
+		known := true
+		for _, r := range runs {
+			ok, err := r.Known(t)
+			if err != nil {
+				return nil, err
+			}
+			known = known && ok
+		}
+		if known {
+			continue
+		}
 		c := cfg
 		c.NLIEntailment, c.NLIContradiction = t.Entailment, t.Contradiction
 		s := systems.Of(fmt.Sprintf("%s-e%g-c%g", systems.Hybrid, t.Entailment, t.Contradiction), c)

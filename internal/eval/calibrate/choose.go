@@ -162,7 +162,7 @@ func choose(all [][]Cell, grid []nliworker.Thresholds, objective metrics.Metric,
 func value(all [][]Cell, g int, objective metrics.Metric, in func(string) bool) *float64 {
 	sum := 0.0
 	for _, c := range all {
-		if float64(c[g].Unknown) > maxUnknown*float64(len(c[g].Items)) {
+		if !c[g].enough() {
 			return nil
 		}
 		var items []metrics.Item

@@ -1,11 +1,12 @@
 // Package calibrate finds the thresholds of entailment and contradiction that
 // label sets best, by cross-validation over questions.
 //
-// No model is asked for each pair of thresholds: labels are read from the trails
-// of a few real runs, the anchors, under every pair of a grid. A trail holds
-// the scores of the deciding pair alone, so one run does not suffice for all;
-// what no anchor's trails say is not known, and pairs for which too much is not
-// known are left out.
+// Labels under a pair of thresholds are read from the trails of real runs, the
+// anchors, where those suffice. A trail holds the scores of the deciding pair
+// alone, so mostly they do not, and then the pair takes a run of its own; a model
+// that is lent to all runs scores each pair of texts once. What no anchor's
+// trails say is not known, and thresholds for which too much is not known are
+// left out.
 package calibrate
 
 import (
@@ -25,30 +26,30 @@ type Anchor struct {
 	File       *predict.File
 }
 
-// Anchors are the thresholds of the runs that labels are read from: those that
-// the settings have, and some around the grid.
-func Anchors(base nliworker.Thresholds) []nliworker.Thresholds {
-	out := []nliworker.Thresholds{base}
-	for _, t := range []nliworker.Thresholds{{Entailment: 0.5, Contradiction: 0.5}, {Entailment: 0.3, Contradiction: 0.3}, {Entailment: 0.7, Contradiction: 0.7}, {Entailment: 0.3, Contradiction: 0.8}, {Entailment: 0.85, Contradiction: 0.9}} {
-		if t != base {
-			out = append(out, t)
-		}
-	}
-	return out
-}
-
-// Grid are the thresholds that are tried: every tenth from 0.2 to 0.9, and those
-// that the settings have.
+// Grid are the thresholds that are tried: those that the settings have, then
+// every pair of 0.3, 0.45, 0.6, 0.75 and 0.9.
 func Grid(base nliworker.Thresholds) []nliworker.Thresholds {
+	levels := []float64{0.3, 0.45, 0.6, 0.75, 0.9}
 	out := []nliworker.Thresholds{base}
-	for e := 2; e <= 9; e++ {
-		for c := 2; c <= 9; c++ {
-			if t := (nliworker.Thresholds{Entailment: float64(e) / 10, Contradiction: float64(c) / 10}); t != base {
+	for _, e := range levels {
+		for _, c := range levels {
+			if t := (nliworker.Thresholds{Entailment: e, Contradiction: c}); t != base {
 				out = append(out, t)
 			}
 		}
 	}
 	return out
+}
+
+// Known reports whether the trails of a set's anchors say what nearly all of its
+// labels are under a pair of thresholds. Where they don't, a run under that pair
+// is one more anchor.
+func (s SetRuns) Known(t nliworker.Thresholds) (bool, error) {
+	if len(s.Anchors) == 0 {
+		return false, nil
+	}
+	c, err := cell(&s.Set, s.Anchors, t)
+	return err == nil && c.enough(), err
 }
 
 // Cell is what is known of a pair of thresholds.
@@ -59,6 +60,8 @@ type Cell struct {
 	// Unknown counts them.
 	Unknown int
 }
+
+func (c Cell) enough() bool { return float64(c.Unknown) <= maxUnknown*float64(len(c.Items)) }
 
 // cells reads the labels of a set under every pair of a grid.
 func cells(set *stepset.Set, anchors []Anchor, grid []nliworker.Thresholds) ([]Cell, error) {
@@ -121,6 +124,6 @@ func read(set *stepset.Set, a Anchor, now nliworker.Thresholds, known map[string
 
 // near tells neighbours on the grid, a pair itself among them.
 func near(a, b nliworker.Thresholds) bool {
-	const step = 0.1 + 1e-9
+	const step = 0.15 + 1e-9
 	return math.Abs(a.Entailment-b.Entailment) <= step && math.Abs(a.Contradiction-b.Contradiction) <= step
 }

@@ -48,6 +48,9 @@ func (r *Result) WriteText(w io.Writer) error {
 			left++
 		}
 	}
+	if left == 0 {
+		return nil
+	}
 	_, err := fmt.Fprintf(w, "\n%d of %d pairs of thresholds were left out, as the runs' trails don't say enough of them.\n", left, len(r.Grid))
 	return err
 }

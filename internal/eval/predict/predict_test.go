@@ -117,3 +117,18 @@ func TestRetryAsksAgainAboutUngradedSteps(t *testing.T) {
 	require.Equal(t, 1, done)
 	require.Equal(t, want, f.Items())
 }
+
+// A store that lasts must not answer for another system.
+func TestALastingStoreIsNoMemory(t *testing.T) {
+	t.Parallel()
+	set, s := some(t, 3), rules(t)
+	s.Config.Store = t.TempDir()
+	flagged := s
+	flagged.Config.Judge = "flag-all"
+	f, _ := labelled(t, s, set, filepath.Join(t.TempDir(), "x.jsonl"), Options{})
+	all, _ := labelled(t, flagged, set, filepath.Join(t.TempDir(), "x.jsonl"), Options{})
+	require.NotEqual(t, f.Items(), all.Items())
+	for _, it := range all.Items() {
+		require.Equal(t, schema.GapContradicted, it.Pred)
+	}
+}

@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/stepgap/stepgap/internal/app"
 	"github.com/stepgap/stepgap/internal/check"
@@ -47,7 +49,10 @@ type Runner struct {
 	print  string
 	o      Options
 	pipe   *pipeline.Pipeline
-	runs   int
+	// name starts the ids of runs, so that none is that of an earlier process,
+	// whose labels a lasting store would give back.
+	name string
+	runs int
 }
 
 // NewRunner prepares a system. Close ends its pipeline.
@@ -65,7 +70,8 @@ func NewRunner(s systems.System, o Options) (*Runner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("system %s: %w", s.Name, err)
 	}
-	return &Runner{system: s, print: print, o: o}, nil
+	name := fmt.Sprintf("eval-%s-%d", time.Now().UTC().Format("20060102T150405.000000"), os.Getpid())
+	return &Runner{system: s, print: print, o: o, name: strings.ReplaceAll(name, ".", "-")}, nil
 }
 
 // Close ends the pipeline, if one was started.
@@ -156,7 +162,7 @@ func (r *Runner) label(ctx context.Context, rollouts []*stepset.Rollout, f *File
 		}
 	}()
 	r.runs++
-	o := check.Options{Run: fmt.Sprintf("eval-%d", r.runs), Window: r.o.Window, Trail: true}
+	o := check.Options{Run: fmt.Sprintf("%s-%d", r.name, r.runs), Window: r.o.Window, Trail: true}
 	n := 0
 	_, err = check.Run(ctx, pipe.Client, transcripts(rollouts), o, func(result *check.Result) error {
 		if result.Source != rollouts[n].ID || len(result.Steps) != len(rollouts[n].Steps) {
