@@ -29,7 +29,7 @@ func evalCommand() *cobra.Command {
 			"pipeline, and says how good they are: metrics with bootstrap intervals over\n" +
 			"questions, beside systems that flag every step or none. docs/eval.md explains it.",
 	}
-	cmd.AddCommand(evalRunCommand(), evalMatrixCommand(), evalCompareCommand(), evalWrongCommand(), evalFlipsCommand(), evalCalibrateCommand())
+	cmd.AddCommand(stepSetsCommand(), evalRunCommand(), evalMatrixCommand(), evalCompareCommand(), evalWrongCommand(), evalFlipsCommand(), evalCalibrateCommand())
 	return cmd
 }
 

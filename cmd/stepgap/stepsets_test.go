@@ -11,12 +11,11 @@ import (
 
 func runSets(t *testing.T, args ...string) (string, error) {
 	t.Helper()
-	cmd := stepSetsCommand()
+	cmd := newRoot("test")
 	var out bytes.Buffer
 	cmd.SetOut(&out)
 	cmd.SetErr(&out)
-	cmd.SilenceUsage = true
-	cmd.SetArgs(args)
+	cmd.SetArgs(append([]string{"eval", "sets"}, args...))
 	err := cmd.ExecuteContext(t.Context())
 	return out.String(), err
 }
