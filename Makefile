@@ -35,6 +35,7 @@ export CGO_LDFLAGS := -L$(BUILD)/lib
 export STEPGAP_ORT_LIB ?= $(BUILD)/lib/libonnxruntime.so
 export STEPGAP_NLI_MODEL ?= $(BUILD)/models/nli-minilm
 export STEPGAP_TOKENIZERS_PYTHON ?= $(BUILD)/python-tokenizers/bin/python
+export STEPGAP_METRICS_PYTHON ?= $(BUILD)/python-metrics/bin/python
 
 .PHONY: help
 help: ## list the targets

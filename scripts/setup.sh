@@ -26,6 +26,7 @@ mapfile -t tools < <(
 	"$here/onnxruntime.sh" tools
 	"$here/nli-model.sh" tools
 	"$here/python-tokenizers.sh" tools
+	"$here/python-metrics.sh" tools
 )
 mapfile -t tools < <(printf '%s\n' "${tools[@]}" | sort -u | grep .)
 "$here/require.sh" git make cc go "${tools[@]}"
@@ -35,6 +36,6 @@ go_modules
 "$here/tokenizers.sh" &
 tokenizers=$!
 status=0
-"$here/onnxruntime.sh" && "$here/nli-model.sh" && "$here/python-tokenizers.sh" || status=$?
+"$here/onnxruntime.sh" && "$here/nli-model.sh" && "$here/python-tokenizers.sh" && "$here/python-metrics.sh" || status=$?
 wait "$tokenizers" || status=$?
 exit "$status"
