@@ -19,9 +19,9 @@ func absent(premise, claim string) string {
 	if n, ok := absentNumber(premise, claim); ok {
 		return "number " + n.In(claim)
 	}
-	have := evidence.Words(premise)
+	have := namingOf(premise)
 	for _, name := range properNames(claim) {
-		if !holdsName(have, name) {
+		if !have.holds(name) {
 			return "name " + name
 		}
 	}
@@ -33,14 +33,14 @@ func absent(premise, claim string) string {
 // claim. A claim without names says nothing against any premise.
 func aboutSame(premise, claim string) bool {
 	names := properNames(claim)
-	return len(names) == 0 || holdsName(evidence.Words(premise), names[0])
+	return len(names) == 0 || namingOf(premise).holds(names[0])
 }
 
 // sharesName reports whether premise names anything that claim names.
 func sharesName(premise, claim string) bool {
-	words := evidence.Words(premise)
+	have := namingOf(premise)
 	for _, name := range properNames(claim) {
-		if holdsName(words, name) {
+		if have.holds(name) {
 			return true
 		}
 	}

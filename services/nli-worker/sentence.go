@@ -257,6 +257,10 @@ func (s *sentence) tied(w, core window) bool {
 	if w.titled && pronounHead.MatchString(w.text) {
 		text = w.premise
 	}
+	if w.passage != core.passage {
+		// Two passages that name nothing in common say nothing together.
+		return sharesName(w.premise, core.premise)
+	}
 	return sharesName(text, s.claim) || sharesName(text, core.premise)
 }
 
