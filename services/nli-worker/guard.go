@@ -103,17 +103,22 @@ func exact(claim string, n evidence.Number) bool {
 	if n.Ordinal || word == "" || word[0] < '0' || word[0] > '9' {
 		return false
 	}
+	// "the 1970s" holds 1974.
+	return !strings.HasSuffix(word, "s") && !hedged(claim, n)
+}
+
+// hedged reports whether a number is given as a bound, or as near enough.
+func hedged(claim string, n evidence.Number) bool {
 	before := evidence.Words(claim[:n.Start])
 	for i := len(before) - 1; i >= 0 && i >= len(before)-3; i-- {
 		switch before[i].Key {
 		case "over", "than", "about", "nearly", "almost", "around", "approximately", "roughly", "least", "most",
 			"under", "before", "after", "since", "until", "between", "circa", "early", "mid", "late", "up", "beyond",
 			"exceeding", "within", "by":
-			return false
+			return true
 		}
 	}
-	// "the 1970s" holds 1974.
-	return !strings.HasSuffix(word, "s")
+	return false
 }
 
 // derivable reports whether value is among numbers, or the difference of two
