@@ -16,7 +16,7 @@ func denied(premise, claim string) string {
 	if evidence.Negated(claim) {
 		return ""
 	}
-	for _, test := range []func(premise, claim string) string{ruledOut, ended, exchanged, outranked, otherCount, otherDay} {
+	for _, test := range []func(premise, claim string) string{ruledOut, ended, exchanged, outranked, otherCount, otherDay, otherEntry, otherMaker} {
 		if why := test(premise, claim); why != "" {
 			return why
 		}

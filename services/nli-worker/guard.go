@@ -198,11 +198,25 @@ func nounAfter(text string, n evidence.Number) string {
 // apart, stands in premise too.
 func coveredButNumbers(premise, claim string) bool {
 	const nearly = 0.8
+	found, all := covered(premise, claim)
+	return all >= 2 && float64(found) >= nearly*float64(all)
+}
+
+// wholly reports whether all of what a longer claim says, numbers apart, stands
+// in premise: it is the same sentence, and its neighbours' numbers are not its own.
+func wholly(premise, claim string) bool {
+	const longer = 5
+	found, all := covered(premise, claim)
+	return all >= longer && found == all
+}
+
+// covered counts the words of claim that say something, numbers apart, and those
+// of them that stand in premise.
+func covered(premise, claim string) (found, all int) {
 	have := make(map[string]bool)
 	for _, t := range evidence.ContentTokens(premise) {
 		have[t] = true
 	}
-	found, all := 0, 0
 	for _, w := range evidence.Words(claim) {
 		if w.Key == "" || evidence.IsStopWord(w.Key) || evidence.IsNegation(w.Key) || w.Key[0] >= '0' && w.Key[0] <= '9' {
 			continue
@@ -212,5 +226,5 @@ func coveredButNumbers(premise, claim string) bool {
 			found++
 		}
 	}
-	return all >= 2 && float64(found) >= nearly*float64(all)
+	return found, all
 }

@@ -123,7 +123,7 @@ func (s *sentence) read(c []candidate, scores []schema.Scores) finding {
 		}
 	}
 	if o.Guard {
-		if why := conflict(core.premise, claim); why != "" && conflict(all.premise, inUnitsOf(all.premise, s.claim)) != "" {
+		if why := conflict(core.premise, claim); why != "" && (wholly(core.premise, claim) || conflict(all.premise, inUnitsOf(all.premise, s.claim)) != "") {
 			return s.finding(contradicted, core, scores[0], why, len(c))
 		}
 		if why := swapped(core.premise, claim); why != "" && swapped(all.premise, inUnitsOf(all.premise, s.claim)) != "" {
