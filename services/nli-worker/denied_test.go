@@ -17,6 +17,7 @@ func TestDenied(t *testing.T) {
 		{"both deny", "The pact wasn't sealed in the harbour.", "The pact was not sealed in the harbour.", false},
 		{"over", "Until 1974 the isle belonged to Marshire.", "The isle belongs to Marshire.", true},
 		{"over, and said so", "Until 1974 the isle belonged to Marshire.", "The isle belonged to Marshire.", false},
+		{"only a name is over", "Skell (called Skall until 1928) is a port on the Ostra.", "Skell is on the Ostra.", false},
 		{"exchanged", "Ida Moor got the better of Orrin Vale in 1901.", "Orrin Vale got the better of Ida Moor.", true},
 		{"not exchanged", "Ida Moor got the better of Orrin Vale in 1901.", "Ida Moor got the better of Orrin Vale.", false},
 		{"goes both ways", "Ida Moor was married to Orrin Vale.", "Orrin Vale was married to Ida Moor.", false},
@@ -29,6 +30,7 @@ func TestDenied(t *testing.T) {
 		{"its own entry", "It has shops in Velland (785), Marshire (186) and Strathay (68).", "There are 68 shops in Strathay.", false},
 		{"another role", "Low Water is a film directed by Ida Moor and starring Orrin Vale.", "The director of Low Water is Orrin Vale.", true},
 		{"the role", "Low Water is a film directed by Ida Moor and starring Orrin Vale.", "The director of Low Water is Ida Moor.", false},
+		{"both roles", "Low Water is a film directed by Ida Moor and starring Orrin Vale.", "Orrin Vale stars in Low Water, which was directed by Ida Moor.", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -3,6 +3,7 @@ package nliworker
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/stepgap/stepgap/internal/evidence"
@@ -61,7 +62,11 @@ const makerName = `\p{Lu}[\pL.'’-]*(?: (?:(?:de|van|von|der|la|del|of) )?\p{Lu
 // otherMaker: the claim gives something a maker, and the premise names others in
 // that role ("directed by Ann Lee, starring Bo Ray" is no film of Bo Ray's).
 func otherMaker(premise, claim string) string {
+	said := namingOf(claim)
 	for _, m := range by.FindAllStringSubmatch(premise, -1) {
+		if slices.ContainsFunc(properNames(m[3]), said.holds) {
+			continue
+		}
 		for _, verb := range m[1:3] {
 			role, ok := makers[verb]
 			if !ok || !role.MatchString(claim) || len(properNames(m[3])) == 0 {
