@@ -110,6 +110,15 @@ eval-nli: build ## accuracy and macro-F1 of the NLI model on held-out and hand-w
 	@mkdir -p $(BUILD)/report
 	$(BINARY) eval-nli --data "$(if $(STEPGAP_DATA),$(abspath $(STEPGAP_DATA)))" --out $(BUILD)/report/eval-nli.json
 
+# Flags of `stepgap eval matrix` for `make eval` (--llm-url ... --llm-model ..., --set FILE).
+EVALFLAGS ?=
+
+.PHONY: eval
+eval: build ## how good labels are: systems, baselines, stages removed, on our own steps and public ones (STEPGAP_DATA=FOLDER)
+	@[[ -d "$(STEPGAP_DATA)" ]] || echo "eval: no data set (STEPGAP_DATA=FOLDER), so our own steps alone" >&2
+	@mkdir -p $(BUILD)/report
+	$(BINARY) eval matrix --data "$(if $(STEPGAP_DATA),$(abspath $(STEPGAP_DATA)))" --out $(BUILD)/report/eval $(EVALFLAGS)
+
 .PHONY: test-sdk
 test-sdk: build ## the Python SDK: ruff, mypy, pytest against the program (PYTESTFLAGS=-v)
 	@STEPGAP_BIN=$(BINARY) scripts/test-sdk.sh $(PYTESTFLAGS)

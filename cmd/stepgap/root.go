@@ -17,7 +17,7 @@ func newRoot(version string) *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(serveCommand(), checkCommand(), publishCommand(), watchCommand(), demoCommand(), benchCommand(), trialCommand(), benchJudgeCommand(), benchNLICommand(version), soakNLICommand(), evalNLICommand(), costCommand(), spendCommand(), rewardCommand(), rescoreCommand(), modelsCommand(version), distillCommand(), configCommand(), healthcheckCommand(), versionCommand(version))
+	root.AddCommand(serveCommand(), checkCommand(), publishCommand(), watchCommand(), demoCommand(), benchCommand(), trialCommand(), benchJudgeCommand(), benchNLICommand(version), soakNLICommand(), evalNLICommand(), costCommand(), spendCommand(), rewardCommand(), rescoreCommand(), modelsCommand(version), distillCommand(), evalCommand(), configCommand(), healthcheckCommand(), versionCommand(version))
 	return root
 }
 

@@ -147,6 +147,11 @@ func over(b built, scorer nli.Scorer, opts nliworker.Options) (_ built, err erro
 	return b, nil
 }
 
+// Lender opens the NLI model of some settings for a process, which does not
+// close it: so processes that follow each other in one program share a model
+// and what it has scored.
+type Lender func(Config, *slog.Logger) (*onnx.Scorer, error)
+
 // model is the process's NLI model. It is opened when it is first asked for, and
 // once: D, E and an aggregator that asks it share it. It is closed with the
 // process.
@@ -154,11 +159,17 @@ func (p *Process) model() (*onnx.Scorer, error) {
 	if p.scorer != nil {
 		return p.scorer, nil
 	}
-	scorer, err := OpenScorer(p.cfg, p.log)
+	open := OpenScorer
+	if p.lend != nil {
+		open = p.lend
+	}
+	scorer, err := open(p.cfg, p.log)
 	if err != nil {
 		return nil, err
 	}
-	p.closers = append(p.closers, func() { closeScorer(scorer, p.log) })
+	if p.lend == nil {
+		p.closers = append(p.closers, func() { closeScorer(scorer, p.log) })
+	}
 	if err := nliMetrics(p.registry, scorer); err != nil {
 		return nil, fmt.Errorf("registering metrics: %w", err)
 	}

@@ -72,6 +72,7 @@ type Process struct {
 	runners  []*stage.Runner
 	servers  []func(context.Context) error
 	scorer   *onnx.Scorer     // nil until a role needs it
+	lend     Lender           // nil where the process opens its own model
 	student  *onnx.Classifier // likewise
 	gateway  net.Addr         // nil without the role
 	closers  []func()
@@ -117,8 +118,11 @@ func PrepareTopology(ctx context.Context, conn *bus.Conn, cfg Config, log *slog.
 
 // New builds the loops of roles over conn, whose topology is in place. Close
 // must be called also after Run.
-func New(ctx context.Context, cfg Config, roles []Role, conn *bus.Conn, log *slog.Logger) (_ *Process, err error) {
+func New(ctx context.Context, cfg Config, roles []Role, conn *bus.Conn, log *slog.Logger, lenders ...Lender) (_ *Process, err error) {
 	p := &Process{cfg: cfg, conn: conn, log: log, registry: prometheus.NewRegistry()}
+	for _, l := range lenders {
+		p.lend = l
+	}
 	defer func() {
 		if err != nil {
 			p.Close()

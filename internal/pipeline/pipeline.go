@@ -26,8 +26,9 @@ type Pipeline struct {
 	err     error
 }
 
-// Start starts every role over an embedded server that listens nowhere.
-func Start(ctx context.Context, cfg app.Config, log *slog.Logger) (_ *Pipeline, err error) {
+// Start starts every role over an embedded server that listens nowhere. With a
+// lender the pipeline takes its NLI model from there, and leaves it open.
+func Start(ctx context.Context, cfg app.Config, log *slog.Logger, lenders ...app.Lender) (_ *Pipeline, err error) {
 	p := &Pipeline{done: make(chan struct{})}
 	defer func() {
 		if err != nil {
@@ -44,7 +45,7 @@ func Start(ctx context.Context, cfg app.Config, log *slog.Logger) (_ *Pipeline, 
 	if _, err = bus.Ensure(ctx, p.Conn.JS, bus.NewTopology(app.TopologyOptions(cfg))); err != nil {
 		return p, fmt.Errorf("preparing streams and consumers: %w", err)
 	}
-	if p.process, err = app.New(ctx, cfg, app.Roles(), p.Conn, log); err != nil {
+	if p.process, err = app.New(ctx, cfg, app.Roles(), p.Conn, log, lenders...); err != nil {
 		return p, err
 	}
 	if p.Client, err = client.New(p.Conn.NC); err != nil {

@@ -13,8 +13,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/stepgap/stepgap/internal/eval/metrics"
 	"github.com/stepgap/stepgap/pkg/schema"
@@ -40,8 +42,10 @@ type Head struct {
 // Rollout is what a system said of one rollout.
 type Rollout struct {
 	Rollout  string `json:"rollout"`
-	Question string `json:"question"`
-	Steps    []Step `json:"steps"`
+	Question string `json:"question"` // its id
+	// Text is the question as it was asked.
+	Text  string `json:"text,omitempty"`
+	Steps []Step `json:"steps"`
 }
 
 // Step is what it said of one step.
@@ -54,7 +58,11 @@ type Step struct {
 	Reason schema.Reason `json:"reason,omitempty"`
 	Stage  schema.Stage  `json:"stage,omitempty"`
 	Detail string        `json:"detail,omitempty"`
+	Query  string        `json:"query,omitempty"`
+	Claim  string        `json:"claim,omitempty"`
 	Quote  string        `json:"quote,omitempty"`
+	// Why is the annotator's reason for the gold label.
+	Why string `json:"why,omitempty"`
 	// Group says how the step was made, or what is special about it.
 	Group string              `json:"group,omitempty"`
 	Trail []schema.TrailEntry `json:"trail,omitempty"`
@@ -157,4 +165,19 @@ func line(w *bufio.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
+}
+
+// Models names the models and prompt versions that the trails tell of, each
+// once, in alphabetical order.
+func (f *File) Models() []string {
+	seen := map[string]bool{}
+	for _, r := range f.Rollouts {
+		for _, s := range r.Steps {
+			for _, e := range s.Trail {
+				seen[e.Model], seen[e.Prompt] = true, true
+			}
+		}
+	}
+	delete(seen, "")
+	return slices.Sorted(maps.Keys(seen))
 }

@@ -9,7 +9,10 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strings"
+	"time"
 
+	"github.com/stepgap/stepgap/internal/app"
 	"github.com/stepgap/stepgap/internal/check"
 	"github.com/stepgap/stepgap/internal/eval/stepset"
 	"github.com/stepgap/stepgap/internal/eval/systems"
@@ -31,6 +34,9 @@ type Options struct {
 	// Window is how many rollouts are under way at once; default 32.
 	Window int
 	Log    *slog.Logger
+	// Models lends pipelines their NLI model, if set: systems that ask about the
+	// same pairs have each scored once.
+	Models *systems.Models
 	// Progress, if set, is told of each rollout that is done, of those that a
 	// call of Run has to do.
 	Progress func(done, of int)
@@ -43,7 +49,10 @@ type Runner struct {
 	print  string
 	o      Options
 	pipe   *pipeline.Pipeline
-	runs   int
+	// name starts the ids of runs, so that none is that of an earlier process,
+	// whose labels a lasting store would give back.
+	name string
+	runs int
 }
 
 // NewRunner prepares a system. Close ends its pipeline.
@@ -61,7 +70,8 @@ func NewRunner(s systems.System, o Options) (*Runner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("system %s: %w", s.Name, err)
 	}
-	return &Runner{system: s, print: print, o: o}, nil
+	name := fmt.Sprintf("eval-%s-%d", time.Now().UTC().Format("20060102T150405.000000"), os.Getpid())
+	return &Runner{system: s, print: print, o: o, name: strings.ReplaceAll(name, ".", "-")}, nil
 }
 
 // Close ends the pipeline, if one was started.
@@ -152,9 +162,12 @@ func (r *Runner) label(ctx context.Context, rollouts []*stepset.Rollout, f *File
 		}
 	}()
 	r.runs++
-	o := check.Options{Run: fmt.Sprintf("eval-%d", r.runs), Window: r.o.Window, Trail: true}
+	o := check.Options{Run: fmt.Sprintf("%s-%d", r.name, r.runs), Window: r.o.Window, Trail: true}
 	n := 0
 	_, err = check.Run(ctx, pipe.Client, transcripts(rollouts), o, func(result *check.Result) error {
+		if result.Source != rollouts[n].ID || len(result.Steps) != len(rollouts[n].Steps) {
+			return fmt.Errorf("the result of rollout %q came where that of %q was due", result.Source, rollouts[n].ID)
+		}
 		p := prediction(rollouts[n], result)
 		n++
 		f.Rollouts = append(f.Rollouts, p)
@@ -172,7 +185,11 @@ func (r *Runner) started(ctx context.Context) (*pipeline.Pipeline, error) {
 	if r.pipe != nil {
 		return r.pipe, nil
 	}
-	pipe, err := pipeline.Start(ctx, r.system.Config, r.o.Log)
+	var lenders []app.Lender
+	if r.o.Models != nil {
+		lenders = append(lenders, r.o.Models.Open)
+	}
+	pipe, err := pipeline.Start(ctx, r.system.Config, r.o.Log, lenders...)
 	if err != nil {
 		return nil, fmt.Errorf("starting the pipeline of %s: %w", r.system.Name, err)
 	}
@@ -193,7 +210,7 @@ func transcripts(rollouts []*stepset.Rollout) iter.Seq2[*transcript.Rollout, err
 
 // prediction joins a rollout of a set with what came of it.
 func prediction(source *stepset.Rollout, result *check.Result) Rollout {
-	p := Rollout{Rollout: source.ID, Question: source.QuestionID}
+	p := Rollout{Rollout: source.ID, Question: source.QuestionID, Text: source.Question}
 	for i := range source.Steps {
 		s := &source.Steps[i]
 		got := result.Steps[i]
@@ -207,8 +224,16 @@ func prediction(source *stepset.Rollout, result *check.Result) Rollout {
 		}
 		p.Steps = append(p.Steps, Step{
 			Step: source.StepID(i + 1), Gold: s.Label, Pred: got.Label, Reason: got.Code, Stage: got.Stage,
-			Detail: got.Reason, Quote: got.Quote, Group: group, Trail: got.Trail,
+			Detail: got.Reason, Query: s.Query, Claim: claimed(s), Quote: got.Quote, Why: s.Why, Group: group, Trail: got.Trail,
 		})
 	}
 	return p
+}
+
+// claimed is what a step claims, or its text where the pipeline is to find that.
+func claimed(s *stepset.Step) string {
+	if s.Claim != "" {
+		return s.Claim
+	}
+	return s.Text
 }

@@ -85,7 +85,7 @@ func (s Set) withConstants() Set {
 func (s Set) check() error {
 	key := regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 	if !key.MatchString(s.Name) {
-		return fmt.Errorf("the set's name %q can't be a key of a report; use letters, digits, -, _ and .", s.Name)
+		return fmt.Errorf("the set's name %q can't be a key of a report; use letters, digits, dots, - and _", s.Name)
 	}
 	if len(s.Systems) == 0 {
 		return fmt.Errorf("set %s: no system judged it", s.Name)
@@ -93,7 +93,7 @@ func (s Set) check() error {
 	seen := map[string]bool{}
 	for _, y := range s.Systems {
 		if !key.MatchString(y.Name) {
-			return fmt.Errorf("set %s: the system's name %q can't be a key of a report; use letters, digits, -, _ and .", s.Name, y.Name)
+			return fmt.Errorf("set %s: the system's name %q can't be a key of a report; use letters, digits, dots, - and _", s.Name, y.Name)
 		}
 		if seen[y.Name] {
 			return fmt.Errorf("set %s: system %s stands twice", s.Name, y.Name)
