@@ -64,20 +64,35 @@ const makerName = `\p{Lu}[\pL.'’-]*(?: (?:(?:de|van|von|der|la|del|of) )?\p{Lu
 func otherMaker(premise, claim string) string {
 	said := namingOf(claim)
 	for _, m := range by.FindAllStringSubmatch(premise, -1) {
-		if slices.ContainsFunc(properNames(m[3]), said.holds) {
-			continue
-		}
 		for _, verb := range m[1:3] {
 			role, ok := makers[verb]
 			if !ok || !role.MatchString(claim) || len(properNames(m[3])) == 0 {
 				continue
 			}
+			ours := statedMaker(claim, verb)
+			if ours == "" && slices.ContainsFunc(properNames(m[3]), said.holds) {
+				continue // in whichever role
+			}
 			theirs := namingOf(premise[:strings.Index(premise, m[0])] + " " + m[3])
-			for _, name := range properNames(claim) {
+			names := properNames(claim)
+			if ours != "" {
+				names = []string{ours}
+			}
+			for _, name := range names {
 				if !theirs.holds(name) && namingOf(premise).holds(name) {
 					return fmt.Sprintf("the evidence has it %s by %s", verb, strings.Trim(m[3], " ,"))
 				}
 			}
+		}
+	}
+	return ""
+}
+
+// statedMaker is the name that a claim puts after "directed by", or nothing.
+func statedMaker(claim, verb string) string {
+	for _, m := range by.FindAllStringSubmatch(claim, -1) {
+		if names := properNames(m[3]); len(names) > 0 && (m[1] == verb || m[2] == verb) {
+			return names[0]
 		}
 	}
 	return ""

@@ -104,7 +104,12 @@ func regradeLocal(l *schema.Label, e *schema.TrailEntry, was, now Thresholds) Re
 	apart := now.Entailment+was.Contradiction >= 1
 	switch l.Label {
 	case schema.GapContradicted:
-		// By the guard, whatever the scores; or by the model, still.
+		// By the guard, whatever the scores, but for what it denies an entailment;
+		// or by the model, still.
+		if now.Entailment != was.Entailment && slices.Contains(e.Flags, schema.FlagGuard) &&
+			conflict(e.Premise, e.Hypothesis) == "" && swapped(e.Premise, e.Hypothesis) == "" {
+			return Regraded{}
+		}
 		if slices.Contains(e.Flags, schema.FlagGuard) || con >= now.Contradiction {
 			return known(l.Label) // of its quotes, those of earlier sentences may differ
 		}
@@ -149,7 +154,7 @@ func speaksAgainst(e *schema.TrailEntry) bool {
 
 // holdsClaim: the guard lets the deciding pair be an entailment.
 func holdsClaim(e *schema.TrailEntry) bool {
-	return absent(e.Premise, e.Hypothesis) == "" && swapped(e.Premise, e.Hypothesis) == ""
+	return absent(e.Premise, e.Hypothesis) == "" && swapped(e.Premise, e.Hypothesis) == "" && denied(e.Premise, e.Hypothesis) == ""
 }
 
 // regradeCross: E asks for entailment alone, of quotes of earlier steps.
