@@ -82,7 +82,7 @@ func combine(findings []finding) finding {
 	decides := findings[0]
 	for _, f := range findings[1:] {
 		if severity(f.outcome) > severity(decides.outcome) ||
-			f.outcome == entailed && decides.outcome == entailed && f.sure() < decides.sure() {
+			f.outcome == entailed && decides.outcome == entailed && f.scores.Entailment < decides.scores.Entailment {
 			decides = f
 		}
 	}
@@ -92,14 +92,6 @@ func combine(findings []finding) finding {
 		decides.near = decides.near || f.near && decides.outcome != contradicted
 	}
 	return decides
-}
-
-// sure is how surely a finding is entailed; what code found is certain.
-func (f finding) sure() float64 {
-	if f.computed {
-		return 1
-	}
-	return f.scores.Entailment
 }
 
 func severity(o outcome) int {

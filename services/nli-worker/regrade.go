@@ -76,6 +76,9 @@ func Regrade(l *schema.Label, was, now Thresholds, changed bool) (Regraded, erro
 			return stays(l), nil
 		}
 		return regradeLocal(l, e, was, now), nil
+	case l.Stage == schema.StageLocal && now != was && e.Calls != 1:
+		// Code found its least sure sentence; the scores of the others are not there.
+		return Regraded{}, nil
 	case l.Stage == schema.StageCross:
 		return regradeCross(l, e, was, now, changed), nil
 	default:
