@@ -160,18 +160,22 @@ func (c *Cross) sentence(ctx context.Context, item *tree.Item, claim string, quo
 	if short := presumed(claim, item.Step.Question, item.Step.Answer); short != claim {
 		hypotheses = append(hypotheses, short)
 	}
-	f, err := c.ask(ctx, candidates, hypotheses, func(premise, hypothesis string) string {
+	lacks := func(premise, hypothesis string) string {
 		if why := absent(premise, lowered(hypothesis, item.Step.Question)); why != "" {
 			return why + " is not in the quotes"
 		}
 		if why := swapped(premise, hypothesis); why != "" {
 			return why
 		}
+		if why := denied(premise, inUnitsOf(premise, hypothesis)); why != "" {
+			return why
+		}
 		if what := unsupported(premise, claim, item.Step.Question); what != "" {
 			return what + " is not in the quotes"
 		}
 		return ""
-	})
+	}
+	f, err := c.ask(ctx, candidates, hypotheses, lacks)
 	if err != nil {
 		return finding{}, err
 	}
@@ -186,11 +190,21 @@ func (c *Cross) sentence(ctx context.Context, item *tree.Item, claim string, quo
 	if err != nil {
 		return finding{}, err
 	}
-	asked, near := f.pairs+resolved.pairs, f.near
+	asked, near := f.pairs+resolved.pairs, f.near || resolved.near
+	if resolved.outcome != entailed {
+		known, err := lemmas(item, windows, limit, c)
+		if err != nil {
+			return finding{}, err
+		}
+		if resolved, err = c.byLemma(ctx, item, claim, candidates, known, hypotheses, lacks); err != nil {
+			return finding{}, err
+		}
+		asked, near = asked+resolved.pairs, near || resolved.near
+	}
 	if resolved.outcome == entailed {
 		f = resolved
 	}
-	f.pairs, f.near = asked, near || resolved.near
+	f.pairs, f.near = asked, near
 	return f, nil
 }
 
@@ -225,7 +239,7 @@ func (c *Cross) ask(ctx context.Context, candidates []candidate, hypotheses []st
 	var pairs []nli.Pair
 	for i := range candidates {
 		for _, h := range hypotheses {
-			pairs = append(pairs, nli.Pair{Premise: candidates[i].premise, Hypothesis: h})
+			pairs = append(pairs, asked(candidates[i].premise, h))
 		}
 	}
 	scores, err := c.scorer.Score(ctx, pairs)

@@ -214,7 +214,7 @@ func TestScoresNearAThresholdAreFlagged(t *testing.T) {
 	}{
 		{"sure", "Orrin Vale was born in Hull.", "Orrin Vale was born in Hull.", []rule{{"Hull", "Hull", 0.9, 0}}, schema.GapNone, false},
 		{"hardly entailed", "Orrin Vale was born in Hull.", "Orrin Vale was born in Hull.", []rule{{"Hull", "Hull", 0.51, 0}}, schema.GapNone, true},
-		{"nearly entailed", "Orrin Vale was born in Hull.", "Orrin Vale was born in Hull.", []rule{{"Hull", "Hull", 0.49, 0}}, schema.GapMissingBridge, true},
+		{"nearly entailed", "Orrin Vale was a native of Hull.", "Orrin Vale was born in Hull.", []rule{{"Hull", "Hull", 0.49, 0}}, schema.GapMissingBridge, true},
 		{"nearly contradicted", "Orrin Vale was born in Hull.", "Orrin Vale was born in Hull.", []rule{{"Hull", "Hull", 0.51, 0.49}}, schema.GapNone, true},
 		{"another window nearly entails", "Orrin Vale was a miller in Hull.", "Orrin Vale was a miller.", []rule{{"born", "miller", 0.49, 0}}, schema.GapMissingBridge, true},
 		{"an earlier sentence hardly entailed", "Orrin Vale was a miller. Orrin Vale was born in Hull.", "Orrin Vale was born in Hull.",

@@ -7,11 +7,15 @@
 // relevant to the sentence, by a score that depends on nothing but the two.
 // Contradiction is tested first and counts only there; any other window counts
 // only if it entails. A deterministic guard stands beside the model, for
-// numbers, dates, names and negations.
+// numbers, dates, names and negations: an entailing premise holds the claim's
+// names as a whole, and does not say otherwise of an end, a rank, a count, a role
+// or who did it to whom. Two passages are read together only where they name the
+// same thing. A claim over several hops is resolved as a conclusion is.
 //
 // A conclusion is asked as it stands and without what its question presupposes.
 // Where that fails, a name from the quotes takes the place of a description
-// ("the author of Salt"), and both parts must be entailed. Comparisons of dates
+// ("the author of Salt"), and both parts must be entailed; last, the claims of
+// earlier steps that were found entailed are premises too. Comparisons of dates
 // and counts are decided by code. An answer that no premise names, a
 // description that the quotes say nothing of, and an answer that is the
 // question's own bridge are never entailed.

@@ -62,8 +62,8 @@ func entry(stage schema.Stage, scorer Session, f finding, detail string) schema.
 	}
 	e := m.Entry(stage, string(f.outcome))
 	e.Scores, e.Premise, e.Hypothesis, e.Flags = &scores, f.pair.Premise, f.pair.Hypothesis, flags(f)
-	if m.Judge.Asks() {
-		e.Scores = nil // it gives verdicts, and a verdict is no probability
+	if m.Judge.Asks() || f.computed {
+		e.Scores = nil // verdicts, which are no probabilities; or there was no need of any
 	}
 	if stage == schema.StageLocal && scorer.Info().TwoWay {
 		e.Flags = append(e.Flags, schema.FlagNoContradiction)

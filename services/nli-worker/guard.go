@@ -19,9 +19,9 @@ func absent(premise, claim string) string {
 	if n, ok := absentNumber(premise, claim); ok {
 		return "number " + n.In(claim)
 	}
-	have := evidence.Words(premise)
+	have := namingOf(premise)
 	for _, name := range properNames(claim) {
-		if !holdsName(have, name) {
+		if !have.holds(name) {
 			return "name " + name
 		}
 	}
@@ -33,14 +33,14 @@ func absent(premise, claim string) string {
 // claim. A claim without names says nothing against any premise.
 func aboutSame(premise, claim string) bool {
 	names := properNames(claim)
-	return len(names) == 0 || holdsName(evidence.Words(premise), names[0])
+	return len(names) == 0 || namingOf(premise).holds(names[0])
 }
 
 // sharesName reports whether premise names anything that claim names.
 func sharesName(premise, claim string) bool {
-	words := evidence.Words(premise)
+	have := namingOf(premise)
 	for _, name := range properNames(claim) {
-		if holdsName(words, name) {
+		if have.holds(name) {
 			return true
 		}
 	}
@@ -103,17 +103,22 @@ func exact(claim string, n evidence.Number) bool {
 	if n.Ordinal || word == "" || word[0] < '0' || word[0] > '9' {
 		return false
 	}
+	// "the 1970s" holds 1974.
+	return !strings.HasSuffix(word, "s") && !hedged(claim, n)
+}
+
+// hedged reports whether a number is given as a bound, or as near enough.
+func hedged(claim string, n evidence.Number) bool {
 	before := evidence.Words(claim[:n.Start])
 	for i := len(before) - 1; i >= 0 && i >= len(before)-3; i-- {
 		switch before[i].Key {
 		case "over", "than", "about", "nearly", "almost", "around", "approximately", "roughly", "least", "most",
 			"under", "before", "after", "since", "until", "between", "circa", "early", "mid", "late", "up", "beyond",
 			"exceeding", "within", "by":
-			return false
+			return true
 		}
 	}
-	// "the 1970s" holds 1974.
-	return !strings.HasSuffix(word, "s")
+	return false
 }
 
 // derivable reports whether value is among numbers, or the difference of two
@@ -193,11 +198,25 @@ func nounAfter(text string, n evidence.Number) string {
 // apart, stands in premise too.
 func coveredButNumbers(premise, claim string) bool {
 	const nearly = 0.8
+	found, all := covered(premise, claim)
+	return all >= 2 && float64(found) >= nearly*float64(all)
+}
+
+// wholly reports whether all of what a longer claim says, numbers apart, stands
+// in premise: it is the same sentence, and its neighbours' numbers are not its own.
+func wholly(premise, claim string) bool {
+	const longer = 5
+	found, all := covered(premise, claim)
+	return all >= longer && found == all
+}
+
+// covered counts the words of claim that say something, numbers apart, and those
+// of them that stand in premise.
+func covered(premise, claim string) (found, all int) {
 	have := make(map[string]bool)
 	for _, t := range evidence.ContentTokens(premise) {
 		have[t] = true
 	}
-	found, all := 0, 0
 	for _, w := range evidence.Words(claim) {
 		if w.Key == "" || evidence.IsStopWord(w.Key) || evidence.IsNegation(w.Key) || w.Key[0] >= '0' && w.Key[0] <= '9' {
 			continue
@@ -207,5 +226,5 @@ func coveredButNumbers(premise, claim string) bool {
 			found++
 		}
 	}
-	return all >= 2 && float64(found) >= nearly*float64(all)
+	return found, all
 }

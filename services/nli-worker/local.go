@@ -59,6 +59,9 @@ func (l *Local) judge(ctx context.Context, item *tree.Item) ([]finding, error) {
 		if err != nil {
 			return nil, fmt.Errorf("judging the sentence %q: %w", c, err)
 		}
+		if f, err = l.bridge(ctx, item.Step, c, windows, f); err != nil {
+			return nil, fmt.Errorf("judging the sentence %q: %w", c, err)
+		}
 		if f.outcome == entailed {
 			proven = append(proven, f.windows...)
 		}

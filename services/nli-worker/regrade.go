@@ -76,6 +76,9 @@ func Regrade(l *schema.Label, was, now Thresholds, changed bool) (Regraded, erro
 			return stays(l), nil
 		}
 		return regradeLocal(l, e, was, now), nil
+	case l.Stage == schema.StageLocal && now != was && e.Calls != 1:
+		// Code found its least sure sentence; the scores of the others are not there.
+		return Regraded{}, nil
 	case l.Stage == schema.StageCross:
 		return regradeCross(l, e, was, now, changed), nil
 	default:
@@ -104,7 +107,12 @@ func regradeLocal(l *schema.Label, e *schema.TrailEntry, was, now Thresholds) Re
 	apart := now.Entailment+was.Contradiction >= 1
 	switch l.Label {
 	case schema.GapContradicted:
-		// By the guard, whatever the scores; or by the model, still.
+		// By the guard, whatever the scores, but for what it denies an entailment;
+		// or by the model, still.
+		if now.Entailment != was.Entailment && slices.Contains(e.Flags, schema.FlagGuard) &&
+			conflict(e.Premise, e.Hypothesis) == "" && swapped(e.Premise, e.Hypothesis) == "" {
+			return Regraded{}
+		}
 		if slices.Contains(e.Flags, schema.FlagGuard) || con >= now.Contradiction {
 			return known(l.Label) // of its quotes, those of earlier sentences may differ
 		}
@@ -149,7 +157,7 @@ func speaksAgainst(e *schema.TrailEntry) bool {
 
 // holdsClaim: the guard lets the deciding pair be an entailment.
 func holdsClaim(e *schema.TrailEntry) bool {
-	return absent(e.Premise, e.Hypothesis) == "" && swapped(e.Premise, e.Hypothesis) == ""
+	return absent(e.Premise, e.Hypothesis) == "" && swapped(e.Premise, e.Hypothesis) == "" && denied(e.Premise, e.Hypothesis) == ""
 }
 
 // regradeCross: E asks for entailment alone, of quotes of earlier steps.

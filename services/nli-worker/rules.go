@@ -16,7 +16,7 @@ import (
 
 // RulesModel names the rules of D and E in trails and in a run's configuration
 // hash. It changes with every change of the rules that can change a verdict.
-const RulesModel = "nli-rules/1"
+const RulesModel = "nli-rules/2"
 
 // Rules is the judge local of D and E: in place of a model it goes by how much
 // of the hypothesis stands in the premise, and by negations, numbers, dates and

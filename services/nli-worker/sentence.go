@@ -65,7 +65,7 @@ func (s *sentence) judge(ctx context.Context, quotes []schema.Quote, windows []w
 	f.pairs += len(more)
 	o := s.local.opts
 	for i, c := range more {
-		if s.entails(c, scores[i]) {
+		if s.entails(c, scores[i]) && !(o.Guard && denied(c.premise, inUnitsOf(c.premise, s.claim)) != "") {
 			won := s.finding(entailed, c, scores[i], "", f.pairs)
 			won.near = f.near || o.near(scores[i].Entailment, o.Entailment)
 			return won, nil
@@ -115,39 +115,57 @@ func (s *sentence) deciding(quotes []schema.Quote, windows []window, ranking []r
 func (s *sentence) read(c []candidate, scores []schema.Scores) finding {
 	o := s.local.opts
 	core, all := c[0], c[len(c)-1] // all is the widest
+	claim := inUnitsOf(core.premise, s.claim)
 	silent := core.windows[0].given == nil && s.query.Relevance(core.windows[0].text) == 0
 	if scores[0].Contradiction >= o.Contradiction && !silent {
-		if !o.Guard || aboutSame(core.premise, s.claim) && !nothingDiffers(core.premise, s.claim) {
+		if !o.Guard || aboutSame(core.premise, claim) && !nothingDiffers(core.premise, claim) {
 			return s.finding(contradicted, core, scores[0], "", len(c))
 		}
 	}
 	if o.Guard {
-		if why := conflict(core.premise, s.claim); why != "" && conflict(all.premise, s.claim) != "" {
+		if why := conflict(core.premise, claim); why != "" && (wholly(core.premise, claim) || conflict(all.premise, inUnitsOf(all.premise, s.claim)) != "") {
 			return s.finding(contradicted, core, scores[0], why, len(c))
 		}
-		if why := swapped(core.premise, s.claim); why != "" && swapped(all.premise, s.claim) != "" {
+		if why := swapped(core.premise, claim); why != "" && swapped(all.premise, inUnitsOf(all.premise, s.claim)) != "" {
 			return s.finding(contradicted, core, scores[0], why, len(c))
 		}
 	}
 	for i := range c {
 		if !silent && s.entails(c[i], scores[i]) {
+			if why := denied(c[i].premise, inUnitsOf(c[i].premise, s.claim)); why != "" && o.Guard {
+				return s.finding(contradicted, c[i], scores[i], why, len(c))
+			}
 			return s.finding(entailed, c[i], scores[i], "", len(c))
+		}
+	}
+	for i := range c {
+		if o.Guard && verbatim(c[i], s.claim) {
+			f := s.finding(entailed, c[i], scores[i], "it stands there word for word", len(c))
+			f.computed = true
+			return f
 		}
 	}
 	note := ""
 	if o.Guard {
 		switch {
-		case scores[0].Contradiction >= o.Contradiction && (silent || !aboutSame(core.premise, s.claim)):
+		case scores[0].Contradiction >= o.Contradiction && (silent || !aboutSame(core.premise, claim)):
 			note = "the evidence is about something else"
 		case scores[0].Contradiction >= o.Contradiction:
 			note = "the model sees a contradiction where no word differs"
 		case scores[0].Entailment >= o.Entailment:
-			if note = swapped(core.premise, s.claim); note == "" {
-				note = absent(core.premise, s.claim) + " is not in the evidence"
+			if note = swapped(core.premise, claim); note == "" {
+				note = absent(core.premise, claim) + " is not in the evidence"
 			}
 		}
 	}
 	return s.finding(neutral, core, scores[0], note, len(c))
+}
+
+// verbatim reports whether a premise is the claim, word for word: the model need
+// not be asked whether a sentence says what it says.
+func verbatim(c candidate, claim string) bool {
+	said := phraseOf(claim)
+	return phraseOf(c.premise) == said || len(c.windows) == 1 && phraseOf(c.windows[0].text) == said
 }
 
 // unsure reports whether a little more or less of a score would have changed
@@ -169,20 +187,20 @@ func (o Options) unsure(f finding, scores []schema.Scores) bool {
 func (s *sentence) entails(c candidate, scores schema.Scores) bool {
 	o := s.local.opts
 	return scores.Entailment >= o.Entailment && scores.Contradiction < o.Contradiction &&
-		(!o.Guard || absent(c.premise, s.claim) == "" && swapped(c.premise, s.claim) == "")
+		(!o.Guard || absent(c.premise, inUnitsOf(c.premise, s.claim)) == "" && swapped(c.premise, s.claim) == "")
 }
 
 func (s *sentence) finding(out outcome, c candidate, scores schema.Scores, note string, pairs int) finding {
 	return finding{
 		outcome: out, scores: scores, windows: c.windows, note: note, pairs: pairs,
-		pair: nli.Pair{Premise: c.premise, Hypothesis: s.claim},
+		pair: asked(c.premise, s.claim),
 	}
 }
 
 func (s *sentence) score(ctx context.Context, c []candidate) ([]schema.Scores, error) {
 	pairs := make([]nli.Pair, len(c))
 	for i := range c {
-		pairs[i] = nli.Pair{Premise: c[i].premise, Hypothesis: s.claim}
+		pairs[i] = asked(c[i].premise, s.claim)
 	}
 	return s.local.scorer.Score(ctx, pairs)
 }
@@ -256,6 +274,10 @@ func (s *sentence) tied(w, core window) bool {
 	text := w.text
 	if w.titled && pronounHead.MatchString(w.text) {
 		text = w.premise
+	}
+	if w.passage != core.passage {
+		// Two passages that name nothing in common say nothing together.
+		return sharesName(w.premise, core.premise)
 	}
 	return sharesName(text, s.claim) || sharesName(text, core.premise)
 }
