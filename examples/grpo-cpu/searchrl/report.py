@@ -19,6 +19,7 @@ BEGIN, END = "<!-- grpo-cpu: begin -->", "<!-- grpo-cpu: end -->"
 _ROWS = (
     ("em", "exact match", 100),
     ("f1", "F1", 100),
+    ("em_draws", "exact match, more draws", 100),
     ("supported", "right, conclusion entailed", 100),
     ("unsupported", "right, conclusion not entailed", 100),
     ("searches", "searches a question", 1),
@@ -48,6 +49,9 @@ def make(
 ) -> Report:
     """Means over seeds with intervals, and paired differences from exact match only.
 
+    The figures are of one rollout a question, which was judged; em_draws is the exact match
+    over all draws of the curve's last point, which is surer.
+
     Args:
         run: what was run, as it stands in the report.
         start: figures of the initial policy, by seed.
@@ -56,7 +60,9 @@ def make(
     """
     by_kind: dict[str, dict[int, Mapping[str, float]]] = {kind: {} for kind in KINDS}
     for training, figures in zip(trainings, finals, strict=True):
-        by_kind[training.kind][training.seed] = figures
+        by_kind[training.kind][training.seed] = {**figures, "em_draws": training.curve[-1]["em"]}
+    begun = [t.curve[0]["em"] for t in trainings if t.kind == EXACT]
+    start = [{**figures, "em_draws": em} for figures, em in zip(start, begun, strict=True)]
     kinds: dict[str, Any] = {}
     for kind in KINDS:
         own, exact = by_kind[kind], by_kind[EXACT]
