@@ -153,7 +153,7 @@ func TestEveryBaselineIsOneSetting(t *testing.T) {
 		want   []string
 		judges map[string][]string
 	}{
-		"llm-only":   {[]string{"D MB", "C OK", "D MB", "D CC", "E IE"}, map[string][]string{"A": {"llm"}, "B": {"llm"}, "C": {"llm"}, "D": {"llm"}}},
+		"llm-only":   {[]string{"D OK", "C OK", "D MB", "D CC", "E IE"}, map[string][]string{"A": {"llm"}, "B": {"llm"}, "C": {"llm"}, "D": {"llm"}}},
 		"single-llm": {[]string{"A MB", "A MB", "A MB", "A MB", "A MB"}, map[string][]string{"A": {"llm"}}},
 		"rules-only": {[]string{"A CC", "B CC", "C IE", "D CC", "E IE"}, map[string][]string{"A": {"local"}, "B": {"local"}, "C": {"local"}, "D": {"local"}, "E": {"local"}}},
 	} {
