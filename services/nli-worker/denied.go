@@ -149,7 +149,7 @@ func otherCount(premise, claim string) string {
 			}
 			other = o.In(premise)
 		}
-		if other != "" && !derivable(n.Value, theirs) || other != "" && n.Value < 20 {
+		if other != "" && (n.Value < 20 || !derivable(n.Value, theirs)) {
 			return fmt.Sprintf("the evidence has %s where the claim has %s", other, n.In(claim))
 		}
 	}

@@ -8,10 +8,17 @@ import (
 	"strings"
 
 	"github.com/stepgap/stepgap/internal/evidence"
+	"github.com/stepgap/stepgap/internal/nli"
 )
 
 // A small NLI model takes 6.4 tonnes and 6,400 kilograms for two weights. Code
 // puts an amount of the claim as the evidence puts it, where the two are one.
+
+// asked is a pair as the model is asked about it: amounts in the units of the
+// premise.
+func asked(premise, hypothesis string) nli.Pair {
+	return nli.Pair{Premise: premise, Hypothesis: inUnitsOf(premise, hypothesis)}
+}
 
 // quantity is an amount with its unit; base is what it comes to in the unit that
 // all of its dimension are counted in.
