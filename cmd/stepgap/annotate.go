@@ -66,6 +66,16 @@ func (m *material) read(files []string, w io.Writer) (*annotate.Material, error)
 	return found, nil
 }
 
+// decided reads the files and what people decided on their steps.
+func (m *material) decided(files []string, w io.Writer) (*annotate.Material, []annotate.Person, error) {
+	found, err := m.read(files, w)
+	if err != nil {
+		return nil, nil, err
+	}
+	people, err := annotate.ReadJournals(m.journal)
+	return found, people, err
+}
+
 func annotateCommand() *cobra.Command {
 	var m material
 	var name, listen, only string
@@ -151,11 +161,7 @@ func annotateAgreeCommand() *cobra.Command {
 		Example: "  stepgap annotate agree rollouts.jsonl\n  stepgap annotate agree rollouts.jsonl --tree --judge local --json",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			found, err := m.read(args, cmd.ErrOrStderr())
-			if err != nil {
-				return err
-			}
-			people, err := annotate.ReadJournals(m.journal)
+			found, people, err := m.decided(args, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
@@ -296,11 +302,7 @@ func annotateExportCommand() *cobra.Command {
 		Example: "  stepgap annotate export rollouts.jsonl --out set.jsonl --disputes disputes.jsonl\n  stepgap annotate export rollouts.jsonl --out set.jsonl --adjudicator cleo",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			found, err := m.read(args, cmd.ErrOrStderr())
-			if err != nil {
-				return err
-			}
-			people, err := annotate.ReadJournals(m.journal)
+			found, people, err := m.decided(args, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
